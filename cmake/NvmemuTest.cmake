@@ -1,0 +1,16 @@
+# nvmemu_unit(name): test/unit/<name>.c linked with the core and cmocka, run by ctest. Exit status 77: skipped.
+function(nvmemu_unit name)
+	add_executable(unit_${name} ${name}.c)
+	nvmemu_common(unit_${name})
+	target_link_libraries(unit_${name} PRIVATE nvmemu_core cmocka::cmocka)
+	add_test(NAME unit.${name} COMMAND unit_${name})
+	set_tests_properties(unit.${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS unit)
+endfunction()
+
+# nvmemu_prog(name): a small victim program, test/prog/<name>.c, linked with nothing of ours.
+function(nvmemu_prog name)
+	add_executable(prog_${name} ${name}.c)
+	target_compile_definitions(prog_${name} PRIVATE _GNU_SOURCE)
+	target_compile_options(prog_${name} PRIVATE -std=gnu11 -O2 -Wall -Wextra)
+	target_link_libraries(prog_${name} PRIVATE Threads::Threads)
+endfunction()

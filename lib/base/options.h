@@ -1,0 +1,67 @@
+/*
+ * THE table of variables: name, type, default, range and help stand once, in options.c; parsing,
+ * checking, printing and the README's list all come from it.
+ *
+ * Pure: the environment is passed in. No malloc, no stdio.
+ */
+#ifndef NVE_BASE_OPTIONS_H
+#define NVE_BASE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum nve_option_model { NVE_MODEL_ASYMMETRIC, NVE_MODEL_SYMMETRIC };
+enum nve_option_counters { NVE_COUNTERS_AUTO, NVE_COUNTERS_AHEAD };
+enum nve_option_inject { NVE_INJECT_AUTO, NVE_INJECT_SPIN, NVE_INJECT_SLEEP, NVE_INJECT_OFF };
+
+enum { NVE_PATH_BYTES = 1024 };
+
+struct nve_options {
+	uint64_t rlat_ps;     /* emulated read latency, picoseconds; 0: DRAM's own */
+	uint64_t wlat_ps;     /* emulated write latency, picoseconds; 0: DRAM's own */
+	uint64_t dram_lat_ps; /* 0: measured */
+	uint64_t llc_lat_ps;  /* 0: measured */
+	uint64_t epoch_ns;
+	uint64_t budget_ppm;  /* share of a thread's time for look-ahead, parts per million */
+	int model;            /* enum nve_option_model */
+	int counters;         /* enum nve_option_counters */
+	int inject;           /* enum nve_option_inject */
+	int log_level;        /* enum nve_log_level */
+	bool strict;
+	char out[NVE_PATH_BYTES];      /* empty: none */
+	char log_file[NVE_PATH_BYTES]; /* empty: stderr */
+};
+
+/* One message, ready to print, without a newline. */
+struct nve_options_message {
+	char text[400];
+};
+
+/*
+ * Fills *o from defaults and envp. Returns 0; or -EINVAL at the first bad value, with the message in
+ * *error (name, value, accepted form). A name that is a near miss of ours (edit distance 1: NVM_WLATT)
+ * gives the return value 0 and a warning in *warning (its text is empty otherwise); other unknown
+ * NVM_ names are left alone.
+ */
+int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_options_message *error,
+		      struct nve_options_message *warning);
+
+/* Does it ask for emulation: is a latency set? */
+bool nve_options_emulate(const struct nve_options *o);
+
+/* Checks latencies against the DRAM latency in force. Returns 0, or -ERANGE with a message that
+ * names both. */
+int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,
+			      struct nve_options_message *error);
+
+/* Row i of the table, for printing; NULL past the end. */
+struct nve_option_row {
+	const char *name, *form, *fallback, *help;
+};
+const struct nve_option_row *nve_options_row(size_t i);
+
+/* The value in force of row i, as the user would write it. Returns its length. */
+int nve_options_format(const struct nve_options *o, size_t i, char *buf, size_t size);
+
+#endif
