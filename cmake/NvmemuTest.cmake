@@ -2,7 +2,7 @@
 function(nvmemu_unit name)
 	add_executable(unit_${name} ${name}.c)
 	nvmemu_common(unit_${name})
-	target_link_libraries(unit_${name} PRIVATE nvmemu_core cmocka::cmocka)
+	target_link_libraries(unit_${name} PRIVATE nvmemu_core ${CMOCKA_LIBRARIES})
 	add_test(NAME unit.${name} COMMAND unit_${name})
 	set_tests_properties(unit.${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS unit)
 endfunction()

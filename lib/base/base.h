@@ -6,12 +6,12 @@
 #include <stdint.h>
 
 #define NVE_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
-#define NVE_MIN(a, b) ((a) < (b) ? (a) : (b))
-#define NVE_MAX(a, b) ((a) > (b) ? (a) : (b))
-#define NVE_LINE_BYTES 64u
-#define NVE_PAGE_BYTES 4096u
+#define NVE_MIN(a, b)     ((a) < (b) ? (a) : (b))
+#define NVE_MAX(a, b)     ((a) > (b) ? (a) : (b))
+#define NVE_LINE_BYTES    64u
+#define NVE_PAGE_BYTES    4096u
 
-#define nve_likely(x) __builtin_expect(!!(x), 1)
+#define nve_likely(x)   __builtin_expect(!!(x), 1)
 #define nve_unlikely(x) __builtin_expect(!!(x), 0)
 
 #endif

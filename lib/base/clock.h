@@ -17,7 +17,10 @@ static inline uint64_t nve_clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-static inline uint64_t nve_tsc(void) { return __rdtsc(); }
+static inline uint64_t nve_tsc(void)
+{
+	return __rdtsc();
+}
 
 /* Conversions with a rate in kHz: exact to a tick, no overflow for any run below 200 days. */
 static inline uint64_t nve_tsc_to_ns(uint64_t ticks, uint64_t tsc_khz)

@@ -23,11 +23,11 @@ struct nve_options {
 	uint64_t dram_lat_ps; /* 0: measured */
 	uint64_t llc_lat_ps;  /* 0: measured */
 	uint64_t epoch_ns;
-	uint64_t budget_ppm;  /* share of a thread's time for look-ahead, parts per million */
-	int model;            /* enum nve_option_model */
-	int counters;         /* enum nve_option_counters */
-	int inject;           /* enum nve_option_inject */
-	int log_level;        /* enum nve_log_level */
+	uint64_t budget_ppm; /* share of a thread's time for look-ahead, parts per million */
+	int model;           /* enum nve_option_model */
+	int counters;        /* enum nve_option_counters */
+	int inject;          /* enum nve_option_inject */
+	int log_level;       /* enum nve_log_level */
 	bool strict;
 	char out[NVE_PATH_BYTES];      /* empty: none */
 	char log_file[NVE_PATH_BYTES]; /* empty: stderr */
@@ -39,10 +39,10 @@ struct nve_options_message {
 };
 
 /*
- * Fills *o from defaults and envp. Returns 0; or -EINVAL at the first bad value, with the message in
- * *error (name, value, accepted form). A name that is a near miss of ours (edit distance 1: NVM_WLATT)
- * gives the return value 0 and a warning in *warning (its text is empty otherwise); other unknown
- * NVM_ names are left alone.
+ * Fills *o from defaults and envp. Returns 0; or -EINVAL at the first bad value, with the message
+ * in *error (name, value, accepted form). A name that is a near miss of ours (edit distance 1:
+ * NVM_WLATT) gives the return value 0 and a warning in *warning (its text is empty otherwise);
+ * other unknown NVM_ names are left alone.
  */
 int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_options_message *error,
 		      struct nve_options_message *warning);

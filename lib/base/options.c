@@ -1,0 +1,450 @@
+#include "base/options.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/log.h"
+#include "base/quantity.h"
+
+#define MEMBER(name) offsetof(struct nve_options, name)
+
+enum kind { KIND_QUANTITY, KIND_CHOICE, KIND_BOOL, KIND_PATH, KIND_PATTERN };
+
+enum { QUOTED_BYTES = 80, NAME_BYTES = 32 };
+
+/* A name that a choice accepts, or would accept in a version that has it. */
+struct choice {
+	const char *name;
+	int value;
+	bool absent, prefix;
+};
+
+struct row {
+	struct nve_option_row public;
+	enum kind kind;
+	size_t member;
+	uint64_t initial, min, max;   /* quantities */
+	const struct nve_unit *units; /* quantities */
+	const struct choice *choices; /* choices, booleans */
+};
+
+static const struct nve_unit ps_units[] = {
+	{"", 1000}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {NULL, 0},
+};
+
+/* No plain number: an epoch has no usual unit. */
+static const struct nve_unit ns_units[] = {
+	{"ns", 1}, {"us", 1000}, {"ms", 1000000}, {"s", 1000000000}, {NULL, 0},
+};
+
+static const struct nve_unit ppm_units[] = {{"", 10000}, {"%", 10000}, {NULL, 0}};
+
+static const struct choice models[] = {
+	{.name = "asymmetric", .value = NVE_MODEL_ASYMMETRIC},
+	{.name = "symmetric", .value = NVE_MODEL_SYMMETRIC},
+	{.name = NULL},
+};
+
+static const struct choice counters[] = {
+	{.name = "auto", .value = NVE_COUNTERS_AUTO},
+	{.name = "ahead", .value = NVE_COUNTERS_AHEAD},
+	{.name = "pmu", .absent = true},
+	{.name = "replay:", .absent = true, .prefix = true},
+	{.name = NULL},
+};
+
+static const struct choice injections[] = {
+	{.name = "auto", .value = NVE_INJECT_AUTO},
+	{.name = "spin", .value = NVE_INJECT_SPIN},
+	{.name = "sleep", .value = NVE_INJECT_SLEEP},
+	{.name = "off", .value = NVE_INJECT_OFF},
+	{.name = NULL},
+};
+
+static const struct choice log_levels[] = {
+	{.name = "error", .value = NVE_LOG_ERROR},
+	{.name = "warn", .value = NVE_LOG_WARN},
+	{.name = "info", .value = NVE_LOG_INFO},
+	{.name = "debug", .value = NVE_LOG_DEBUG},
+	{.name = NULL},
+};
+
+static const struct choice switches[] = {
+	{.name = "off", .value = 0}, {.name = "on", .value = 1},    {.name = "no", .value = 0},
+	{.name = "yes", .value = 1}, {.name = "false", .value = 0}, {.name = "true", .value = 1},
+	{.name = "0", .value = 0},   {.name = "1", .value = 1},     {.name = NULL},
+};
+
+#define LATENCY_FORM "1ns to 1ms in steps of 0.001ns, as in 300, 300ns, 122.5ns, 1.5us"
+#define LATENCY(field)                                                                             \
+	.kind = KIND_QUANTITY, .member = MEMBER(field), .units = ps_units, .min = 1000,            \
+	.max = 1000000000
+
+/* clang-format off */
+static const struct row rows[] = {
+	{{"NVM_RLAT", LATENCY_FORM, "DRAM's own", "emulated read latency"}, LATENCY(rlat_ps)},
+	{{"NVM_WLAT", LATENCY_FORM, "DRAM's own", "emulated write latency"}, LATENCY(wlat_ps)},
+	{{"NVM_MODEL", "asymmetric or symmetric", "asymmetric",
+	  "whether reads and writes have latencies of their own or share one"},
+	 .kind = KIND_CHOICE, .member = MEMBER(model), .choices = models},
+	{{"NVM_COUNTERS", "auto or ahead", "auto",
+	  "where stall time and dirty fraction come from: ahead is look-ahead, which needs no PMU"},
+	 .kind = KIND_CHOICE, .member = MEMBER(counters), .choices = counters},
+	{{"NVM_EPOCH", "100us to 1s, with its unit, as in 20ms", "20ms",
+	  "how much CPU time of a thread passes between two updates of the delay it owes"},
+	 .kind = KIND_QUANTITY, .member = MEMBER(epoch_ns), .units = ns_units,
+	 .initial = 20000000, .min = 100000, .max = 1000000000},
+	{{"NVM_BUDGET", "0.01% to 50% in steps of 0.0001%, as in 1%, 0.5%, 2", "1%",
+	  "share of a thread's time that look-ahead may take"},
+	 .kind = KIND_QUANTITY, .member = MEMBER(budget_ppm), .units = ppm_units,
+	 .initial = 10000, .min = 100, .max = 500000},
+	{{"NVM_INJECT", "auto, spin, sleep or off", "auto",
+	  "how delay is served; off is a dry run: count, do not delay"},
+	 .kind = KIND_CHOICE, .member = MEMBER(inject), .choices = injections},
+	{{"NVM_DRAM_LAT", LATENCY_FORM, "measured", "latency of this machine's DRAM"},
+	 LATENCY(dram_lat_ps)},
+	{{"NVM_LLC_LAT", LATENCY_FORM, "measured", "latency of this machine's last-level cache"},
+	 LATENCY(llc_lat_ps)},
+	{{"NVM_OUT", "a file name of at most 1023 bytes, where %p is the process id, %e the program,"
+	  " %h the host, %t the time, %n a number and %% a percent sign", "none",
+	  "where the report of each process goes"},
+	 .kind = KIND_PATTERN, .member = MEMBER(out)},
+	{{"NVM_STRICT", "on or off (yes or no, true or false, 1 or 0)", "off",
+	  "stop with status 125 where emulation is impossible"},
+	 .kind = KIND_BOOL, .member = MEMBER(strict), .choices = switches},
+	{{"NVM_LOG", "error, warn, info or debug", "warn", "which messages to log"},
+	 .kind = KIND_CHOICE, .member = MEMBER(log_level), .choices = log_levels,
+	 .initial = NVE_LOG_WARN},
+	{{"NVM_LOG_FILE", "a file name of at most 1023 bytes", "stderr", "where messages go"},
+	 .kind = KIND_PATH, .member = MEMBER(log_file)},
+};
+/* clang-format on */
+
+/* Of the interface, but not of this version: to ignore one would give false figures. */
+static const char *const absent_names[] = {
+	"NVM_DEVICE", "NVM_RBW",        "NVM_WBW",      "NVM_REGIONS", "NVM_FOLLOW",
+	"NVM_HEAT",   "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",   "NVM_RECORD",
+};
+
+static const char absent_text[] = "not available in this version of nvmemu";
+
+/* Bytes of a value fit to be shown: it may be long, or no text at all. */
+static void quote(const char *value, char quoted[QUOTED_BYTES])
+{
+	size_t length = strnlen(value, QUOTED_BYTES);
+	bool cut = length == QUOTED_BYTES;
+
+	length = NVE_MIN(length, (size_t)QUOTED_BYTES - 4);
+	for (size_t i = 0; i < length; i++) {
+		bool plain = (unsigned char)value[i] >= ' ' && value[i] != 0x7f;
+
+		quoted[i] = plain ? value[i] : '?';
+	}
+	strcpy(quoted + length, cut ? "..." : "");
+}
+
+static int complain(struct nve_options_message *error, const struct row *row, const char *value)
+{
+	char quoted[QUOTED_BYTES];
+
+	quote(value, quoted);
+	nve_format(error->text, sizeof(error->text), "%s: bad value '%s'; accepted: %s",
+		   row->public.name, quoted, row->public.form);
+	return -EINVAL;
+}
+
+static void *member_of(const struct row *row, struct nve_options *o)
+{
+	return (char *)o + row->member;
+}
+
+static int parse_quantity(const struct row *row, const char *value, struct nve_options *o)
+{
+	uint64_t number;
+	int result = nve_quantity_parse(value, row->units, &number);
+
+	if (result)
+		return result;
+	if (number < row->min || number > row->max)
+		return -ERANGE;
+	*(uint64_t *)member_of(row, o) = number;
+	return 0;
+}
+
+static const struct choice *find_choice(const struct row *row, const char *value)
+{
+	for (const struct choice *c = row->choices; c->name; c++) {
+		if (c->prefix ? !strncmp(c->name, value, strlen(c->name)) : !strcmp(c->name, value))
+			return c;
+	}
+	return NULL;
+}
+
+static int parse_choice(const struct row *row, const char *value, struct nve_options *o)
+{
+	const struct choice *choice = find_choice(row, value);
+
+	if (!choice)
+		return -EINVAL;
+	if (choice->absent)
+		return -ENOTSUP;
+	if (row->kind == KIND_BOOL)
+		*(bool *)member_of(row, o) = choice->value;
+	else
+		*(int *)member_of(row, o) = choice->value;
+	return 0;
+}
+
+static bool placeholders_known(const char *value)
+{
+	for (const char *at = strchr(value, '%'); at; at = strchr(at + 2, '%')) {
+		if (!at[1] || !strchr("pehtn%", at[1]))
+			return false;
+	}
+	return true;
+}
+
+static int parse_path(const struct row *row, const char *value, struct nve_options *o)
+{
+	size_t length = strnlen(value, NVE_PATH_BYTES);
+
+	if (!length || length == NVE_PATH_BYTES)
+		return -EINVAL;
+	if (row->kind == KIND_PATTERN && !placeholders_known(value))
+		return -EINVAL;
+	memcpy(member_of(row, o), value, length + 1);
+	return 0;
+}
+
+static int parse_row(const struct row *row, const char *value, struct nve_options *o,
+		     struct nve_options_message *error)
+{
+	char quoted[QUOTED_BYTES];
+	int result;
+
+	switch (row->kind) {
+	case KIND_QUANTITY: result = parse_quantity(row, value, o); break;
+	case KIND_PATH:
+	case KIND_PATTERN: result = parse_path(row, value, o); break;
+	default: result = parse_choice(row, value, o); break;
+	}
+	if (result == -ENOTSUP) {
+		quote(value, quoted);
+		nve_format(error->text, sizeof(error->text), "%s=%s: %s; accepted: %s",
+			   row->public.name, quoted, absent_text, row->public.form);
+		return -EINVAL;
+	}
+	return result ? complain(error, row, value) : 0;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
+static bool same_letters(const char *a, const char *b, size_t length)
+{
+	for (size_t i = 0; i < length; i++) {
+		if (lower(a[i]) != lower(b[i]))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Is b made from a by at most one letter put in, left out, changed, or by two neighbours changing
+ * places? Capitals do not matter.
+ */
+static bool nearly_same(const char *a, size_t a_length, const char *b, size_t b_length)
+{
+	size_t same = 0, rest;
+
+	if (a_length > b_length)
+		return nearly_same(b, b_length, a, a_length);
+	while (same < a_length && lower(a[same]) == lower(b[same]))
+		same++;
+	a += same;
+	b += same;
+	rest = a_length - same;
+	if (b_length == a_length + 1)
+		return same_letters(a, b + 1, rest);
+	if (b_length != a_length)
+		return false;
+	if (rest < 2 || same_letters(a + 1, b + 1, rest - 1))
+		return true;
+	return lower(a[0]) == lower(b[1]) && lower(a[1]) == lower(b[0]) &&
+	       same_letters(a + 2, b + 2, rest - 2);
+}
+
+/* Known names, those of this version first; NULL past the end. */
+static const char *known_name(size_t i)
+{
+	if (i < NVE_ARRAY_SIZE(rows))
+		return rows[i].public.name;
+	i -= NVE_ARRAY_SIZE(rows);
+	return i < NVE_ARRAY_SIZE(absent_names) ? absent_names[i] : NULL;
+}
+
+/* Index of a known name, or -1. */
+static int find_name(const char *name, size_t length)
+{
+	const char *known;
+
+	for (size_t i = 0; (known = known_name(i)); i++) {
+		if (strlen(known) == length && !memcmp(known, name, length))
+			return (int)i;
+	}
+	return -1;
+}
+
+/* The name that was probably meant, or NULL. */
+static const char *find_near_miss(const char *name, size_t length)
+{
+	const char *known, *near = NULL;
+
+	for (size_t i = 0; (known = known_name(i)); i++) {
+		size_t known_length = strlen(known);
+
+		if (known_length == length && same_letters(name, known, length))
+			return known;
+		if (!near && nearly_same(name, length, known, known_length))
+			near = known;
+	}
+	return near;
+}
+
+static void warn_of_near_miss(const char *name, size_t length, struct nve_options_message *warning)
+{
+	const char *meant = find_near_miss(name, length);
+
+	if (meant)
+		nve_format(warning->text, sizeof(warning->text),
+			   "%.*s: no such variable; did you mean %s?", (int)length, name, meant);
+}
+
+struct found {
+	const char *values[NVE_ARRAY_SIZE(rows)];
+	const char *absent; /* name */
+};
+
+/* A name that stands twice counts as getenv has it: the first. */
+static void search_environment(char *const envp[], struct found *found,
+			       struct nve_options_message *warning)
+{
+	for (; *envp; envp++) {
+		const char *equals = strchr(*envp, '=');
+		size_t length = equals ? (size_t)(equals - *envp) : 0;
+		int i;
+
+		if (length <= 4 || length > NAME_BYTES || memcmp(*envp, "NVM_", 4))
+			continue;
+		i = find_name(*envp, length);
+		if (i < 0 && !warning->text[0])
+			warn_of_near_miss(*envp, length, warning);
+		if (i < 0)
+			continue;
+		if (i >= (int)NVE_ARRAY_SIZE(rows))
+			found->absent = known_name((size_t)i);
+		else if (!found->values[i])
+			found->values[i] = equals + 1;
+	}
+}
+
+static void set_defaults(struct nve_options *o)
+{
+	memset(o, 0, sizeof(*o));
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(rows); i++) {
+		if (rows[i].kind == KIND_QUANTITY)
+			*(uint64_t *)member_of(&rows[i], o) = rows[i].initial;
+		else if (rows[i].kind == KIND_CHOICE)
+			*(int *)member_of(&rows[i], o) = (int)rows[i].initial;
+	}
+}
+
+int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_options_message *error,
+		      struct nve_options_message *warning)
+{
+	struct found found = {.absent = NULL};
+
+	set_defaults(o);
+	error->text[0] = '\0';
+	warning->text[0] = '\0';
+	search_environment(envp, &found, warning);
+	if (found.absent) {
+		nve_format(error->text, sizeof(error->text), "%s: %s", found.absent, absent_text);
+		return -EINVAL;
+	}
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(rows); i++) {
+		int result = 0;
+
+		if (found.values[i])
+			result = parse_row(&rows[i], found.values[i], o, error);
+		if (result)
+			return result;
+	}
+	return 0;
+}
+
+bool nve_options_emulate(const struct nve_options *o)
+{
+	return o->rlat_ps || o->wlat_ps;
+}
+
+static int check_latency(const char *name, uint64_t target_ps, uint64_t dram_lat_ps,
+			 struct nve_options_message *error)
+{
+	char target[32], dram[32];
+
+	if (!target_ps || target_ps >= dram_lat_ps)
+		return 0;
+	nve_quantity_format(target_ps, ps_units, target, sizeof(target));
+	nve_quantity_format(dram_lat_ps, ps_units, dram, sizeof(dram));
+	nve_format(
+		error->text, sizeof(error->text),
+		"%s: %s is below this machine's DRAM latency of %s; memory cannot be made faster",
+		name, target, dram);
+	return -ERANGE;
+}
+
+int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,
+			      struct nve_options_message *error)
+{
+	int result = check_latency("NVM_RLAT", o->rlat_ps, dram_lat_ps, error);
+
+	return result ? result : check_latency("NVM_WLAT", o->wlat_ps, dram_lat_ps, error);
+}
+
+const struct nve_option_row *nve_options_row(size_t i)
+{
+	return i < NVE_ARRAY_SIZE(rows) ? &rows[i].public : NULL;
+}
+
+static const char *choice_name(const struct row *row, int value)
+{
+	const struct choice *choice = row->choices;
+
+	while (choice->name && (choice->absent || choice->value != value))
+		choice++;
+	return choice->name;
+}
+
+int nve_options_format(const struct nve_options *o, size_t i, char *buf, size_t size)
+{
+	const struct row *row = &rows[i];
+	const void *member = (const char *)o + row->member;
+	const char *text;
+
+	switch (row->kind) {
+	case KIND_QUANTITY:
+		if (*(const uint64_t *)member)
+			return nve_quantity_format(*(const uint64_t *)member, row->units, buf,
+						   size);
+		text = row->public.fallback;
+		break;
+	case KIND_CHOICE: text = choice_name(row, *(const int *)member); break;
+	case KIND_BOOL: text = choice_name(row, *(const bool *)member); break;
+	default: text = *(const char *)member ? member : row->public.fallback; break;
+	}
+	return nve_format(buf, size, "%s", text);
+}
