@@ -20,6 +20,8 @@ struct nve_calibration {
 	uint32_t signal_ns;              /* a timer signal, there and back */
 
 	bool huge_pages; /* the buffer was backed by them */
+	uint32_t probe_cycles_milli; /* timed reads of the probe, ahead/probe.h */
+	uint64_t footprint_bytes;    /* of the chase */
 	uint64_t llc_bytes;
 	uint64_t measured_at_s; /* CLOCK_REALTIME */
 };

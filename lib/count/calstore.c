@@ -44,11 +44,13 @@ static const struct row rows[] = {
 	ROW(timed_dram_cycles_milli, 10000, 100000000),
 	ROW(timed_llc_cycles_milli, 1000, 10000000),
 	ROW(timed_l1_cycles_milli, 1000, 10000000),
+	ROW(probe_cycles_milli, 10000, 100000000),
 	ROW(fence_cycles, 1, 10000),
 	ROW(threshold_cycles, 1, 100000),
 	ROW(run_ahead_instructions, 0, 100000),
 	ROW(signal_ns, 0, 100000000),
 	ROW(huge_pages, 0, 1),
+	ROW(footprint_bytes, 1 << 20, UINT64_C(1) << 40),
 	ROW(llc_bytes, 0, UINT64_C(1) << 40),
 	ROW(measured_at_s, 1, UINT64_C(1) << 40),
 };

@@ -31,11 +31,13 @@ static const struct nve_calibration sample = {
 	.timed_dram_cycles_milli = 390125,
 	.timed_llc_cycles_milli = 110250,
 	.timed_l1_cycles_milli = 70500,
+	.probe_cycles_milli = 401000,
 	.fence_cycles = 66,
 	.threshold_cycles = 200,
 	.run_ahead_instructions = 320,
 	.signal_ns = 2100,
 	.huge_pages = true,
+	.footprint_bytes = 134217728,
 	.llc_bytes = 33554432,
 	.measured_at_s = 1700000000,
 };
@@ -51,6 +53,8 @@ static bool same(const struct nve_calibration *a, const struct nve_calibration *
 	       a->fence_cycles == b->fence_cycles && a->threshold_cycles == b->threshold_cycles &&
 	       a->run_ahead_instructions == b->run_ahead_instructions &&
 	       a->signal_ns == b->signal_ns && a->huge_pages == b->huge_pages &&
+	       a->probe_cycles_milli == b->probe_cycles_milli &&
+	       a->footprint_bytes == b->footprint_bytes &&
 	       a->llc_bytes == b->llc_bytes && a->measured_at_s == b->measured_at_s;
 }
 

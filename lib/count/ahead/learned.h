@@ -29,6 +29,7 @@ struct nve_learned_ip {
 	_Atomic uint64_t ip; /* 0: free */
 	/* of samples at this instruction: sums of stall labels and of samples with a label */
 	_Atomic uint32_t labels, label_sum_ppm_1024; /* the sum in units of 1024 ppm */
+	_Atomic uint64_t suspect_ip; /* the access that last missed there */
 	/* of misses made by this instruction */
 	struct nve_dirty_counts dirty;
 };
