@@ -14,10 +14,17 @@ enum cli_status {
 	CLI_FAILED = 1,       /* it ran, and the answer is no; or the machine failed it */
 	CLI_USAGE = 2,        /* wrong arguments */
 	CLI_IMPOSSIBLE = 125, /* a bad NVM_ value, or emulation is impossible here */
+	CLI_INTERRUPTED = 130,
 };
 
 /* Subcommands: each gets its own arguments, argv[0] being "nvmemu NAME". They return a status. */
 int cli_env(int argc, char **argv);
+int cli_calibrate(int argc, char **argv);
+int cli_validate(int argc, char **argv);
+
+/* A process that validate starts of this same binary; not for users. */
+#define CLI_WORKER_NAME "--validate-worker"
+int cli_worker_main(int argc, char **argv);
 
 /* One line on stderr: "nvmemu: error: text". */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -10,6 +10,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"env", "list the variables, their values in force and their meaning", cli_env},
+	{"validate", "compare configured with measured latencies on this machine", cli_validate},
 };
 
 static void print_help(void)
@@ -58,6 +59,8 @@ static int dispatch(int argc, char **argv)
 		printf("nvmemu %s\n", NVMEMU_VERSION);
 		return CLI_OK;
 	}
+	if (!strcmp(argv[1], CLI_WORKER_NAME))
+		return cli_worker_main(argc - 1, argv + 1);
 	return run_command(argc, argv);
 }
 
