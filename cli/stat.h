@@ -4,8 +4,7 @@
  * The figure is the mean, not the median: delay is served in portions, so a slice holds a whole
  * number of them and its latency jumps between two values; a median picks one of the two, while in
  * the mean what one slice got too much is what the next one got too little. Against disturbances of
- * the machine slices outside Tukey's fences (1.5 times the interquartile range beyond the
- * quartiles) are left out.
+ * the machine, slices more than three interquartile ranges beyond the quartiles are left out.
  */
 #ifndef CLI_STAT_H
 #define CLI_STAT_H
