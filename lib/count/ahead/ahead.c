@@ -1,0 +1,439 @@
+#include "count/ahead/ahead.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "base/base.h"
+#include "base/clock.h"
+#include "count/ahead/learned.h"
+#include "count/ahead/probe.h"
+#include "count/ahead/touch.h"
+#include "count/ahead/window.h"
+
+enum {
+	WINDOW_STEPS = 1024,         /* the usual window; one in 8 is four times as long, and so on */
+	WINDOW_OCTAVES = 3,          /* longest: 1024 << 6 */
+	TOUCH_MAX = 1024,
+	MIN_GAP_NS = 50000,          /* the thread must have left the last window's lines behind */
+	MIN_OCCURRENCES = 4,         /* a window's own label needs as many to stand alone */
+	MIN_AT_RISK = 16,            /* lines that a dirty fraction needs to rest on */
+	PROBE_LINES = 4,
+	PROBE_PRIOR = 128,           /* weight of the calibrated latency, readings */
+	PROBE_HALVE = 8192,
+	LATENCY_MIN = 32,            /* misses before the thread's own latency is used */
+	LATENCY_HALVE = 32768,
+	OUTLIER_LATENCIES = 20,      /* a reading so many times DRAM's latency was interrupted */
+	TOKENS_MAX_NS = 20000000,
+	PPM = 1000000,
+};
+
+/* Process-wide. */
+static struct {
+	struct nve_calibration cal;
+	struct nve_window_machine machine;
+	uint64_t budget_ppm, library_start, library_end;
+	uint64_t pages_ttl_ticks;
+	struct nve_learned *learned;
+	_Atomic uint64_t probe_ticks, probe_count;
+	/* of all threads: for those too short to be sampled. Sums, ns, of time and label * time. */
+	_Atomic uint64_t share_ns, share_label_ns, share_wb_ns;
+	struct {
+		_Atomic uint64_t count;
+		char name[NVE_AHEAD_STOP_NAME_BYTES];
+	} stop_name[NVE_AHEAD_STOP_NAMES];
+	_Atomic uint32_t stop_names;
+} shared;
+
+struct nve_ahead {
+	struct nve_ahead_counts counts;
+	struct nve_dirty_counts dirty;
+	struct nve_window *window;
+	uint64_t rng;
+	int64_t tokens_ns;
+	/* the latency of its misses, fading sums */
+	uint64_t latency_ticks, latency_count;
+	/* since the last epoch ended; ns */
+	uint64_t epoch_ns, epoch_answered_ns;
+	double epoch_label_ns, epoch_label_dirty_ns;
+	bool looked;
+};
+
+/* Ticks above which memory's answer was interrupted. */
+static uint64_t outlier_ticks(const struct nve_calibration *cal)
+{
+	return (uint64_t)OUTLIER_LATENCIES * cal->timed_dram_cycles_milli / 1000;
+}
+
+int nve_ahead_setup(const struct nve_calibration *cal, uint64_t budget_ppm, uint64_t library_start,
+		    uint64_t library_end)
+{
+	int rc;
+
+	shared.cal = *cal;
+	shared.machine = (struct nve_window_machine){
+		.fence_ticks = cal->fence_cycles,
+		.threshold_ticks = cal->threshold_cycles,
+		.outlier_ticks = (uint32_t)outlier_ticks(cal),
+		.run_ahead = cal->run_ahead_instructions,
+	};
+	shared.budget_ppm = budget_ppm;
+	shared.library_start = library_start;
+	shared.library_end = library_end;
+	shared.pages_ttl_ticks = nve_ns_to_tsc(1000000000, cal->tsc_khz);
+	if (!shared.learned) {
+		void *mem = mmap(NULL, nve_learned_bytes(), PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (mem == MAP_FAILED)
+			return -errno;
+		shared.learned = mem;
+	}
+	nve_interp_setup(); /* without executable memory some results stay unknown: no failure */
+	rc = nve_probe_setup();
+	atomic_store(&shared.probe_ticks, PROBE_PRIOR * (uint64_t)cal->probe_cycles_milli / 1000);
+	atomic_store(&shared.probe_count, PROBE_PRIOR);
+	return rc;
+}
+
+void nve_ahead_after_fork(void)
+{
+	atomic_store(&shared.stop_names, 0);
+	nve_pages_after_fork();
+}
+
+static size_t ahead_bytes(void)
+{
+	return (sizeof(struct nve_ahead) + NVE_LINE_BYTES - 1) / NVE_LINE_BYTES * NVE_LINE_BYTES;
+}
+
+struct nve_ahead *nve_ahead_new(uint32_t seed)
+{
+	struct nve_ahead *a;
+	void *mem = mmap(NULL, ahead_bytes() + nve_window_bytes(), PROT_READ | PROT_WRITE,
+			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	if (mem == MAP_FAILED)
+		return NULL;
+	a = mem;
+	a->rng = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
+	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine, shared.pages_ttl_ticks);
+	return a;
+}
+
+void nve_ahead_delete(struct nve_ahead *a)
+{
+	munmap(a, ahead_bytes() + nve_window_bytes());
+}
+
+static uint64_t next_random(struct nve_ahead *a)
+{
+	a->rng ^= a->rng << 13;
+	a->rng ^= a->rng >> 7;
+	a->rng ^= a->rng << 17;
+	return a->rng;
+}
+
+/* Heavy-tailed: writes that come long after the read show in long windows only. */
+static uint32_t draw_limit(struct nve_ahead *a)
+{
+	uint32_t limit = WINDOW_STEPS;
+
+	for (int i = 0; i < WINDOW_OCTAVES && next_random(a) >> 61 == 0; i++)
+		limit *= 4;
+	return limit;
+}
+
+static void fade(uint64_t *sum, uint64_t *count, uint64_t halve_at)
+{
+	if (*count < halve_at)
+		return;
+	*sum /= 2;
+	*count /= 2;
+}
+
+static void probe(void)
+{
+	uint64_t ticks = atomic_load(&shared.probe_ticks), count = atomic_load(&shared.probe_count);
+
+	fade(&ticks, &count, PROBE_HALVE);
+	count += nve_probe_read(PROBE_LINES, shared.machine.outlier_ticks, &ticks);
+	/* Two threads may overwrite each other here; then one's readings are lost. */
+	atomic_store(&shared.probe_ticks, ticks);
+	atomic_store(&shared.probe_count, count);
+}
+
+uint64_t nve_ahead_dram_lat_ps(void)
+{
+	uint64_t ticks = atomic_load(&shared.probe_ticks), count = atomic_load(&shared.probe_count);
+	double now = (double)ticks / (double)count - shared.machine.fence_ticks;
+	double then = shared.cal.probe_cycles_milli / 1e3 - shared.machine.fence_ticks;
+
+	return (uint64_t)(shared.cal.dram_lat_ps * now / then);
+}
+
+uint64_t nve_ahead_latency_ps(uint64_t ticks_sum, uint64_t count)
+{
+	double net = shared.cal.timed_dram_cycles_milli / 1e3 - shared.machine.fence_ticks;
+
+	return (uint64_t)(shared.cal.dram_lat_ps * ((double)ticks_sum / (double)count) / net);
+}
+
+static void count_stop(struct nve_ahead *a, enum nve_stop stop)
+{
+	const char *name = nve_interp_stop_name(nve_window_interp(a->window));
+	uint32_t n = atomic_load(&shared.stop_names);
+
+	a->counts.window_stops[stop]++;
+	if (stop == NVE_STOP_LIMIT || stop == NVE_STOP_SYSCALL)
+		return;
+	for (uint32_t i = 0; i < n; i++) {
+		if (strcmp(shared.stop_name[i].name, name) == 0) {
+			atomic_fetch_add(&shared.stop_name[i].count, 1);
+			return;
+		}
+	}
+	/* Two threads may take the same slot; a name is then counted under the other: harmless. */
+	if (n == NVE_AHEAD_STOP_NAMES)
+		return;
+	strncpy(shared.stop_name[n].name, name, NVE_AHEAD_STOP_NAME_BYTES - 1);
+	atomic_store(&shared.stop_name[n].count, 1);
+	atomic_store(&shared.stop_names, n + 1);
+}
+
+/* Every missed line says whether it gets written, to its instruction and to the thread. */
+static void learn_dirty(struct nve_ahead *a, uint32_t steps)
+{
+	const struct nve_lines *lines = nve_window_lines(a->window);
+
+	for (uint32_t i = 0; i < lines->count; i++) {
+		const struct nve_line *line = nve_lines_at(lines, i);
+		uint32_t followed = steps - line->first_step;
+		uint32_t delay = line->written_step - line->first_step;
+		struct nve_learned_ip *e;
+
+		if (!line->missed)
+			continue;
+		nve_dirty_add(&a->dirty, followed, line->written, delay);
+		e = nve_learned_find(shared.learned, line->first_ip, true);
+		if (e)
+			nve_dirty_add(&e->dirty, followed, line->written, delay);
+	}
+}
+
+static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_syscall,
+		     struct nve_window_result *r)
+{
+	struct nve_ahead_counts *c = &a->counts;
+	struct nve_window_plan plan = {
+		.sample_ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP],
+		.limit = draw_limit(a),
+		.skip = after_syscall ? 0 : shared.machine.run_ahead,
+		.touch_max = TOUCH_MAX,
+	};
+	uint64_t saved_ns;
+
+	nve_window_run(a->window, uc, &plan, r);
+	c->windows++;
+	c->window_steps += r->steps;
+	/* A window that touched as many lines as it may is as long as it was allowed to be. */
+	c->window_limits += r->stop == NVE_STOP_LIMIT ? r->steps : plan.limit;
+	c->touches += r->touches;
+	c->misses += r->misses;
+	c->misses_written += r->misses_written;
+	c->faults += r->faults;
+	c->miss_ticks += r->miss_ticks;
+	c->miss_timed += r->miss_timed;
+	fade(&a->latency_ticks, &a->latency_count, LATENCY_HALVE);
+	a->latency_ticks += r->miss_ticks;
+	a->latency_count += r->miss_timed;
+	count_stop(a, r->stop);
+	learn_dirty(a, r->steps);
+	probe();
+	saved_ns = nve_tsc_to_ns(r->miss_ticks, shared.cal.tsc_khz);
+	c->saved_ns += saved_ns;
+	return saved_ns;
+}
+
+/* A tick that fell into a system call is delivered at its return: just after `syscall`. */
+static bool is_after_syscall(uint64_t ip)
+{
+	uint8_t code[2];
+
+	return nve_touch_copy(code, ip - sizeof(code), sizeof(code)) == 0 && code[0] == 0x0f &&
+	       code[1] == 0x05;
+}
+
+/* The sample's stall label, ppm; false when neither the window nor the past knows. */
+static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
+			 uint32_t *label_ppm, uint64_t *suspect_ip)
+{
+	struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, true);
+	uint32_t own = 0, known;
+
+	(void)a;
+	*suspect_ip = r->suspect_ip;
+	if (r->occurrences) {
+		own = (uint32_t)((double)r->missing_ticks / (double)r->all_ticks * PPM);
+		if (e)
+			nve_learned_add_label(e, own);
+		if (e && r->suspect_ip)
+			atomic_store_explicit(&e->suspect_ip, r->suspect_ip, memory_order_relaxed);
+	}
+	if (e && !*suspect_ip)
+		*suspect_ip = atomic_load_explicit(&e->suspect_ip, memory_order_relaxed);
+	*label_ppm = own;
+	if (r->occurrences >= MIN_OCCURRENCES)
+		return true;
+	if (e && nve_learned_label(e, &known)) {
+		*label_ppm = known;
+		return true;
+	}
+	return r->occurrences != 0;
+}
+
+/* Dirty fraction of the misses that a label stands for: the suspect's own, else the thread's. */
+static uint32_t dirty_ppm(struct nve_ahead *a, uint64_t suspect_ip)
+{
+	struct nve_learned_ip *e =
+		suspect_ip ? nve_learned_find(shared.learned, suspect_ip, false) : NULL;
+	uint32_t dirty, se;
+
+	if (e && nve_dirty_estimate(&e->dirty, MIN_AT_RISK, &dirty, &se) >= MIN_AT_RISK)
+		return dirty;
+	nve_dirty_estimate(&a->dirty, 1, &dirty, &se);
+	return dirty;
+}
+
+static void answer(struct nve_ahead *a, uint64_t cpu_ns, uint32_t label_ppm, uint32_t dirty)
+{
+	double label = label_ppm / 1e6, time = (double)cpu_ns, stall = label * time;
+
+	a->counts.answered++;
+	a->counts.answered_ns += cpu_ns;
+	a->counts.label_ns += stall;
+	a->counts.label_squared_ns += label * stall;
+	a->counts.label_dirty_ns += stall * dirty / 1e6;
+	a->epoch_answered_ns += cpu_ns;
+	a->epoch_label_ns += stall;
+	a->epoch_label_dirty_ns += stall * dirty / 1e6;
+	atomic_fetch_add_explicit(&shared.share_ns, cpu_ns, memory_order_relaxed);
+	atomic_fetch_add_explicit(&shared.share_label_ns, (uint64_t)stall, memory_order_relaxed);
+	atomic_fetch_add_explicit(&shared.share_wb_ns, (uint64_t)(stall * dirty / 1e6),
+				  memory_order_relaxed);
+}
+
+static bool affordable(struct nve_ahead *a, uint64_t cpu_ns)
+{
+	a->tokens_ns += (int64_t)(cpu_ns * shared.budget_ppm / PPM);
+	a->tokens_ns = NVE_MIN(a->tokens_ns, (int64_t)TOKENS_MAX_NS);
+	return a->tokens_ns > 0;
+}
+
+uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns, bool may_look,
+			  void (*guard)(bool enter))
+{
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], suspect_ip, saved_ns = 0;
+	struct nve_window_result r = {0};
+	bool affords = affordable(a, cpu_ns), kernel;
+	uint32_t label;
+
+	a->counts.samples++;
+	a->epoch_ns += cpu_ns;
+	if (ip - shared.library_start < shared.library_end - shared.library_start) {
+		a->counts.samples_own++;
+		return 0;
+	}
+	guard(true);
+	kernel = is_after_syscall(ip);
+	if (affords && may_look && cpu_ns >= MIN_GAP_NS)
+		saved_ns = look(a, uc, kernel, &r);
+	guard(false);
+	if (kernel) {
+		a->counts.samples_kernel++;
+		answer(a, cpu_ns, 0, 0);
+		return saved_ns;
+	}
+	a->counts.samples_user++;
+	if (label_sample(a, ip, &r, &label, &suspect_ip))
+		answer(a, cpu_ns, label, dirty_ppm(a, suspect_ip));
+	else
+		a->counts.samples_no_answer++;
+	return saved_ns;
+}
+
+void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns)
+{
+	a->tokens_ns -= cost_ns;
+}
+
+/* Shares of the epoch's answered time; where it has none, of the thread's; else of the process's. */
+static void shares(const struct nve_ahead *a, double *stall, double *wb)
+{
+	double label = a->epoch_label_ns, dirty = a->epoch_label_dirty_ns;
+	double time = (double)a->epoch_answered_ns;
+
+	if (time == 0) {
+		time = (double)a->counts.answered_ns;
+		label = a->counts.label_ns;
+		dirty = a->counts.label_dirty_ns;
+	}
+	if (time == 0) {
+		time = (double)atomic_load(&shared.share_ns);
+		label = (double)atomic_load(&shared.share_label_ns);
+		dirty = (double)atomic_load(&shared.share_wb_ns);
+	}
+	*stall = time > 0 ? label / time : 0;
+	*wb = time > 0 ? dirty / time : 0;
+}
+
+void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *epoch)
+{
+	uint64_t dram_ps = nve_ahead_dram_lat_ps();
+	double stall, wb;
+
+	shares(a, &stall, &wb);
+	epoch->cpu_ns = a->epoch_ns + rest_ns;
+	epoch->stall_ns = (uint64_t)(stall * (double)epoch->cpu_ns + 0.5);
+	epoch->stall_wb_ns = NVE_MIN(epoch->stall_ns, (uint64_t)(wb * (double)epoch->cpu_ns + 0.5));
+	epoch->latency_ps = a->latency_count >= LATENCY_MIN
+				    ? nve_ahead_latency_ps(a->latency_ticks, a->latency_count)
+				    : dram_ps;
+	/* The program's latency is DRAM's and more (page walks): a higher reading is noise. */
+	epoch->dram_lat_ps = NVE_MIN(dram_ps, epoch->latency_ps);
+	a->epoch_ns = a->epoch_answered_ns = 0;
+	a->epoch_label_ns = a->epoch_label_dirty_ns = 0;
+}
+
+const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a)
+{
+	return &a->counts;
+}
+
+uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a)
+{
+	uint32_t dirty, se;
+
+	nve_dirty_estimate(&a->dirty, 1, &dirty, &se);
+	return se;
+}
+
+int nve_ahead_stop_names(struct nve_ahead_stop_name *names, int capacity)
+{
+	int n = 0;
+
+	for (uint32_t i = 0; i < atomic_load(&shared.stop_names); i++) {
+		struct nve_ahead_stop_name entry = {.count = shared.stop_name[i].count};
+		int at = n < capacity ? n : capacity - 1;
+
+		memcpy(entry.name, shared.stop_name[i].name, sizeof(entry.name));
+		if (n == capacity && names[at].count >= entry.count)
+			continue;
+		for (; at > 0 && names[at - 1].count < entry.count; at--)
+			names[at] = names[at - 1];
+		names[at] = entry;
+		n = NVE_MIN(n + 1, capacity);
+	}
+	return n;
+}

@@ -1,0 +1,84 @@
+/*
+ * The look-ahead provider: stall time, dirty fraction and miss latency of a thread from time samples
+ * and look-ahead windows, with nothing but a CPU-time timer. How and why: DESIGN.md.
+ *
+ * nve_ahead_sample() is called in the handler that interrupts the thread, everything else outside
+ * of handlers unless it says otherwise.
+ */
+#ifndef NVE_AHEAD_AHEAD_H
+#define NVE_AHEAD_AHEAD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <ucontext.h>
+
+#include "count/ahead/interp.h"
+#include "count/calibration.h"
+#include "count/source.h"
+
+/* What is counted over the life of a thread; sums of threads make a process. */
+struct nve_ahead_counts {
+	uint64_t samples, samples_user, samples_kernel, samples_own, samples_no_answer;
+	uint64_t windows, window_steps, window_limits;
+	uint64_t window_stops[NVE_STOP_COUNT];
+	uint64_t touches, misses, misses_written, faults;
+	uint64_t miss_ticks, miss_timed;   /* latencies, TSC ticks */
+	double miss_ticks_squared;         /* their squares, for the standard error */
+	uint64_t saved_ns;                 /* time that touches saved the program */
+	uint64_t answered_ns;              /* CPU time of samples with an answer */
+	double label_ns, label_squared_ns; /* sums over them of label * time, label^2 * time */
+	double label_dirty_ns;             /* of label * dirty fraction * time */
+	uint64_t answered;                 /* samples with an answer */
+};
+
+/* Most frequent instructions that end windows early, process-wide. */
+enum { NVE_AHEAD_STOP_NAMES = 64, NVE_AHEAD_STOP_NAME_BYTES = 24 };
+struct nve_ahead_stop_name {
+	char name[NVE_AHEAD_STOP_NAME_BYTES];
+	uint64_t count;
+};
+
+/* Once per process. library_start, library_end: our own code, whose samples are not the program's.
+ * 0 or -errno. */
+int nve_ahead_setup(const struct nve_calibration *calibration, uint64_t budget_ppm,
+		    uint64_t library_start, uint64_t library_end);
+
+/* Replaces the budget's clock and lets a forked child start afresh. */
+void nve_ahead_after_fork(void);
+
+struct nve_ahead; /* of one thread */
+
+/* Maps a thread's state; signal-safe. NULL when there is no memory. */
+struct nve_ahead *nve_ahead_new(uint32_t seed);
+void nve_ahead_delete(struct nve_ahead *a);
+
+/*
+ * One time sample, in the handler: cpu_ns of the program's own CPU time have passed since the last
+ * one. Takes a window when the budget and may_look allow it. guard(true) is called before memory of
+ * the program is read, guard(false) after. Returns what the window saved the program, ns.
+ */
+uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns, bool may_look,
+			  void (*guard)(bool enter));
+
+/* Tells the budget what the sample cost in all, savings subtracted. In the handler. */
+void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns);
+
+/* Ends the epoch: what was learned since the last call. rest_ns: CPU time since the last sample,
+ * for which the running share stands. In the handler, or when the thread's handlers are off. */
+void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *epoch);
+
+const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a);
+
+/* Standard error of the dirty fraction, ppm. */
+uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a);
+
+/* TSC ticks of a timed miss into picoseconds of the latency that the program sees. */
+uint64_t nve_ahead_latency_ps(uint64_t ticks_sum, uint64_t count);
+
+/* DRAM's own latency as measured now, ps. */
+uint64_t nve_ahead_dram_lat_ps(void);
+
+/* Copies the table of stop names, sorted by count. Returns how many there are. */
+int nve_ahead_stop_names(struct nve_ahead_stop_name *names, int capacity);
+
+#endif

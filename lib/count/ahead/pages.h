@@ -1,0 +1,51 @@
+/*
+ * Which addresses the look-ahead may read, asked without reading them.
+ *
+ * Two levels. The process's snapshot of its mappings (from /proc/self/maps, renewed by a monitor
+ * thread when a handler met an unknown address) says what is memory at all: readable, anonymous or
+ * a regular file; device and kernel mappings never are. A cache per thread says, by mincore(), which
+ * pages are resident: a touch that would fault has no latency to tell.
+ */
+#ifndef NVE_AHEAD_PAGES_H
+#define NVE_AHEAD_PAGES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { NVE_PAGES_GRANULES = 256, NVE_PAGES_PER_GRANULE = 512 };
+
+/* A thread's cache of residency, in granules of 512 pages (2 MiB). Zeroed memory is empty. */
+struct nve_pages {
+	struct nve_pages_granule {
+		uint64_t id; /* address / 2 MiB + 1; 0: empty */
+		uint64_t filled_tsc;
+		uint32_t epoch; /* of the snapshot it was filled from */
+		uint64_t resident[NVE_PAGES_PER_GRANULE / 64];
+	} granule[NVE_PAGES_GRANULES];
+	uint64_t ttl_ticks; /* how long an answer is kept */
+};
+
+/* One page may be read: mapped memory, resident. Signal-safe. An unknown address requests a new
+ * snapshot (nve_pages_wanted). */
+bool nve_pages_readable(struct nve_pages *pages, uint64_t addr, uint64_t now_tsc);
+
+/* A read met a fault: the answer for this page is forgotten and a new snapshot requested. */
+void nve_pages_forget(struct nve_pages *pages, uint64_t addr);
+
+/* Does a handler want a newer snapshot? */
+bool nve_pages_wanted(void);
+
+/*
+ * Reads the mappings anew. Opens /proc/self/maps: not for handlers, and only one thread at a time
+ * does the work (others return at once). 0 or -errno; the old snapshot stays on failure.
+ */
+int nve_pages_refresh(void);
+
+/* Parses one line of /proc/PID/maps. Returns true when the range may be read. Pure. */
+bool nve_pages_parse(const char *line, uint64_t *start, uint64_t *end);
+
+/* In a forked child: locks of threads that do not exist here are opened. */
+void nve_pages_after_fork(void);
+
+#endif

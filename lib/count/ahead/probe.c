@@ -1,0 +1,64 @@
+#include "count/ahead/probe.h"
+
+#include <errno.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <x86intrin.h>
+
+#include "base/base.h"
+#include "count/ahead/touch.h"
+
+enum { LINES = NVE_PROBE_BYTES / 64 };
+
+static struct {
+	char *buffer;
+	_Atomic uint32_t next;
+} state;
+
+int nve_probe_setup(void)
+{
+	size_t bytes = 2 * (size_t)NVE_PROBE_BYTES;
+	char *mem, *buffer;
+
+	if (state.buffer)
+		return 0;
+	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (mem == MAP_FAILED)
+		return -errno;
+	buffer = (char *)(((uintptr_t)mem + NVE_PROBE_BYTES - 1) / NVE_PROBE_BYTES * NVE_PROBE_BYTES);
+	if (buffer != mem)
+		munmap(mem, (size_t)(buffer - mem));
+	if (mem + bytes != buffer + NVE_PROBE_BYTES)
+		munmap(buffer + NVE_PROBE_BYTES, (size_t)(mem + bytes - buffer - NVE_PROBE_BYTES));
+	madvise(buffer, NVE_PROBE_BYTES, MADV_HUGEPAGE);
+	/* Written, so that the pages are ours and not the one zero page. */
+	for (size_t i = 0; i < NVE_PROBE_BYTES; i += NVE_PAGE_BYTES)
+		buffer[i] = 1;
+	for (size_t i = 0; i < NVE_PROBE_BYTES; i += NVE_LINE_BYTES)
+		_mm_clflush(buffer + i);
+	_mm_mfence();
+	state.buffer = buffer;
+	return 0;
+}
+
+uint32_t nve_probe_read(uint32_t count, uint64_t outlier_ticks, uint64_t *ticks)
+{
+	uint32_t good = 0;
+
+	if (!state.buffer)
+		return 0;
+	for (uint32_t i = 0; i < count; i++) {
+		/* An odd multiplier visits all lines in an order that no prefetcher follows. */
+		uint32_t n = atomic_fetch_add_explicit(&state.next, 1, memory_order_relaxed);
+		char *line = state.buffer + (size_t)(n * 20753u % LINES) * NVE_LINE_BYTES;
+		uint64_t t = nve_touch_timed((uintptr_t)line);
+
+		_mm_clflush(line);
+		if (t > outlier_ticks)
+			continue;
+		*ticks += t;
+		good++;
+	}
+	return good;
+}

@@ -1,0 +1,22 @@
+/*
+ * DRAM's own latency, now: on a shared host it moves by tens of per cent within seconds. A few lines
+ * of a small buffer of ours, flushed long before, are timed now and then. Calibration did the same
+ * beside a pointer chase, so the ratio of both readings carries the chase's latency over to now.
+ *
+ * Process-wide, thread-safe, signal-safe after setup.
+ */
+#ifndef NVE_AHEAD_PROBE_H
+#define NVE_AHEAD_PROBE_H
+
+#include <stdint.h>
+
+enum { NVE_PROBE_BYTES = 2 << 20 };
+
+/* Maps and flushes the buffer. 0 or -errno. */
+int nve_probe_setup(void);
+
+/* Times count lines. Returns how many readings are good, and adds their TSC ticks, fences included,
+ * to *ticks. Readings above outlier_ticks (interrupted) are left out. */
+uint32_t nve_probe_read(uint32_t count, uint64_t outlier_ticks, uint64_t *ticks);
+
+#endif

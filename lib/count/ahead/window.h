@@ -1,0 +1,65 @@
+/*
+ * One look-ahead window: interprets a thread's future from an interrupted context, times the first
+ * touch of each line in program order, and tells what that says of the sample.
+ *
+ * The reorder window: when the interrupt is taken, the core has already started the loads of the
+ * next instructions; their lines are in the cache or on their way. The first skip instructions are
+ * interpreted without timing.
+ */
+#ifndef NVE_AHEAD_WINDOW_H
+#define NVE_AHEAD_WINDOW_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "count/ahead/interp.h"
+#include "count/ahead/lines.h"
+#include "count/ahead/pages.h"
+
+/* What calibration says; constant. Ticks are of the TSC. */
+struct nve_window_machine {
+	uint32_t fence_ticks;     /* a timed read of a line in the first-level cache */
+	uint32_t threshold_ticks; /* above it (fences included) the line came from memory */
+	uint32_t outlier_ticks;   /* above it the reading was interrupted: a miss without latency */
+	uint32_t run_ahead;       /* instructions that the core may have started already */
+};
+
+struct nve_window_plan {
+	uint64_t sample_ip; /* the interrupted instruction, b */
+	uint32_t limit;     /* instructions */
+	uint32_t skip;      /* leading instructions not timed; 0 after a system call */
+	uint32_t touch_max; /* timed touches */
+};
+
+struct nve_window_result {
+	enum nve_stop stop;
+	uint32_t steps;
+	/* the sample's label: at the occurrences of b, the missing part of the latency of the suspect
+	 * access (the one made just before b, else b's own) */
+	uint32_t occurrences;
+	uint64_t missing_ticks, all_ticks;
+	uint64_t suspect_ip;     /* the access that missed first there; 0: none did */
+	/* all timed touches */
+	uint32_t touches, misses, misses_written, faults;
+	uint64_t miss_ticks;     /* latencies of the misses that have one, less the fences */
+	uint32_t miss_timed;     /* how many those are */
+	uint64_t touch_ticks;    /* all time spent in timed touches, fences included */
+};
+
+struct nve_window; /* a thread's window state; in memory that the caller gives */
+
+size_t nve_window_bytes(void);
+/* mem: nve_window_bytes() of zeroed memory, 64-byte aligned. */
+struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *machine,
+				   uint64_t pages_ttl_ticks);
+
+/* Signal-safe. Must run inside the fault guard (touch.h). */
+void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve_window_plan *plan,
+		    struct nve_window_result *result);
+
+/* The lines of the last window, and its interpreter. */
+const struct nve_lines *nve_window_lines(const struct nve_window *w);
+const struct nve_interp *nve_window_interp(const struct nve_window *w);
+
+#endif

@@ -1,0 +1,32 @@
+/* What this machine's memory and core are like: measured once per boot and CPU model, then kept. */
+#ifndef NVE_COUNT_CALIBRATION_H
+#define NVE_COUNT_CALIBRATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nve_calibration {
+	uint64_t tsc_khz;
+
+	/* per step of a chase that nothing else slows down */
+	uint32_t dram_lat_ps, llc_lat_ps;
+
+	/* lines of the same kinds through the fenced, timed read; thousandths of a TSC tick */
+	uint32_t timed_dram_cycles_milli, timed_llc_cycles_milli, timed_l1_cycles_milli;
+
+	uint32_t fence_cycles;           /* what the fences and readings cost by themselves */
+	uint32_t threshold_cycles;       /* a timed read at or above it came from memory */
+	uint32_t run_ahead_instructions; /* how far the core had run before a signal stopped it */
+	uint32_t signal_ns;              /* a timer signal, there and back */
+
+	bool huge_pages; /* the buffer was backed by them */
+	uint32_t probe_cycles_milli; /* timed reads of the probe, ahead/probe.h */
+	uint64_t footprint_bytes;    /* of the chase */
+	uint64_t llc_bytes;
+	uint64_t measured_at_s; /* CLOCK_REALTIME */
+};
+
+/* Is every field possible, and do they fit together? 0, or -ERANGE with the name of the field. */
+int nve_calibration_check(const struct nve_calibration *calibration, const char **field);
+
+#endif

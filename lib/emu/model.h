@@ -1,0 +1,51 @@
+/*
+ * The write-back-aware delay model of Koshiba, Hirofuchi, Takano and Namiki, "A Software-based NVM
+ * Emulator Supporting Read/Write Asymmetric Latencies", IEICE Trans. Inf. & Syst. E102-D no. 12,
+ * 2019; equation numbers are the paper's. Pure integer arithmetic: no clock, no state but what is
+ * passed in; what does not fill a nanosecond or a whole access is carried to the next epoch.
+ */
+#ifndef NVE_EMU_MODEL_H
+#define NVE_EMU_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "count/source.h"
+
+struct nve_model_target {
+	uint64_t rlat_ps, wlat_ps; /* emulated latencies; 0: DRAM's own */
+	bool symmetric;            /* equation 1: every miss costs the read latency, or the write
+	                            * latency where that is the only one given */
+};
+
+/* Remainders carried from epoch to epoch; starts zeroed. */
+struct nve_model_carry {
+	uint64_t ro_ps, wb_ps; /* stall time that did not make a whole access */
+	uint64_t delay_ps;     /* delay below a nanosecond */
+};
+
+struct nve_model_delay {
+	uint64_t ma_ro, ma_wb; /* equation 6, whole accesses */
+	uint64_t delay_ns;     /* equation 5 */
+	uint32_t clamps;       /* inputs or results that had to be forced into their range */
+};
+
+/* Equations 5 and 6 (or 1) for one epoch. A target below the DRAM latency of the moment earns no
+ * delay and counts as a clamp: delays cannot be negative. */
+struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
+				       const struct nve_epoch *epoch, struct nve_model_carry *carry);
+
+/* What hardware counters tell of one epoch; for equations 3 and 7 to 9. */
+struct nve_model_counts {
+	uint64_t l2_stall_ns;           /* L_stalls, as time */
+	uint64_t llc_hits, llc_misses;  /* LLC_hit, LLC_miss of this core */
+	uint64_t writebacks;            /* WB of the socket */
+	uint64_t all_misses;            /* sum LLC_miss_cpu + sum LLC_miss_PF of the socket */
+	uint32_t w_milli;               /* W, thousandths */
+};
+
+/* Equations 3, 9 and 7: fills stall_ns and stall_wb_ns of *epoch. Returns the number of clamps
+ * (write-backs above misses, own misses above all misses). */
+uint32_t nve_model_stall(const struct nve_model_counts *counts, struct nve_epoch *epoch);
+
+#endif
