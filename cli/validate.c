@@ -1,0 +1,239 @@
+/* nvmemu validate: command line and flow. */
+#include "validate.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "chase.h"
+#include "cli.h"
+#include "worker.h"
+
+static const struct validate_settings usual = {
+	.huge = true,
+	.latencies_ns = {200, 300, 400, 500, 1000},
+	.latency_count = 5,
+	.rounds = 40,
+	.slice_ms = 130,
+};
+
+static const struct validate_settings quick = {
+	.huge = true,
+	.latencies_ns = {200, 300, 400, 500, 1000},
+	.latency_count = 5,
+	.rounds = 9,
+	.slice_ms = 80,
+};
+
+static void print_help(void)
+{
+	printf("usage: nvmemu validate [OPTION]...\n"
+	       "\n"
+	       "Shows how exact the emulation is on this machine. Two programs walk a random "
+	       "cyclic\n"
+	       "list, each step a miss of the last-level cache: robench only reads, wbbench "
+	       "writes\n"
+	       "each node first. They run natively and emulated, in turns, and the time per step "
+	       "is\n"
+	       "compared with the latency asked for: wbbench must take the write latency, robench\n"
+	       "the read latency, and robench must not notice a write latency.\n"
+	       "\n"
+	       "  --latencies LIST  in ns, at most %d; default: 200,300,400,500,1000\n"
+	       "  --rounds N        turns of each program; default: 40\n"
+	       "  --slice MS        length of a native turn; default: 130\n"
+	       "  --quick           fewer and shorter turns, for a first look\n"
+	       "  --bytes N[K|M|G]  size of each list; default: 8 times the last-level cache, "
+	       "where\n"
+	       "                    memory suffices for one list per program; else down to twice\n"
+	       "  --huge on|off     huge pages for the lists; default: on\n"
+	       "  --target PERCENT  error that is still good; default: 1.1, and 1.5 where robench\n"
+	       "                    is given a write latency\n"
+	       "  --lib FILE        the library; default: the one of this installation\n"
+	       "  --csv FILE        write the figures to FILE too\n"
+	       "  --json            print JSON instead of the table\n"
+	       "\n"
+	       "Delay is spun (NVM_INJECT=spin), since CPU time is measured; other NVM_ variables\n"
+	       "apply as they are set. A latency not 10 %% above the native one is skipped. The\n"
+	       "figures are means over the turns without outliers, beside their 95 %% confidence.\n"
+	       "\n"
+	       "Exit status: 0 all rows are within their targets, 1 not, 2 wrong arguments,\n"
+	       "125 emulation is impossible here, 130 interrupted.\n",
+	       VALIDATE_LATENCIES);
+}
+
+static int parse_value(int letter, const char *text, struct validate_settings *s)
+{
+	switch (letter) {
+	case 'b':
+		s->bytes_given = true;
+		return cli_parse_bytes(text, &s->bytes) || s->bytes < 4096 ? -EINVAL : 0;
+	case 'u': return cli_parse_switch(text, &s->huge);
+	case 'l':
+		return cli_parse_list(text, s->latencies_ns, VALIDATE_LATENCIES, &s->latency_count);
+	case 'r': return cli_parse_uint(text, 1, 100000, &s->rounds);
+	case 's': return cli_parse_uint(text, 1, 10000, &s->slice_ms);
+	case 't': return cli_parse_positive(text, &s->target_percent);
+	case 'c': s->csv = text; return 0;
+	case 'i': s->library = text; return 0;
+	default: s->json = true; return 0;
+	}
+}
+
+/* Returns -1 to go on, else the exit status. */
+static int parse_arguments(int argc, char **argv, struct validate_settings *s)
+{
+	static const struct option options[] = {
+		{"bytes", required_argument, NULL, 'b'},
+		{"huge", required_argument, NULL, 'u'},
+		{"latencies", required_argument, NULL, 'l'},
+		{"rounds", required_argument, NULL, 'r'},
+		{"slice", required_argument, NULL, 's'},
+		{"target", required_argument, NULL, 't'},
+		{"csv", required_argument, NULL, 'c'},
+		{"lib", required_argument, NULL, 'i'},
+		{"json", no_argument, NULL, 'j'},
+		{"quick", no_argument, NULL, 'q'},
+		{"help", no_argument, NULL, 'h'},
+		{NULL, 0, NULL, 0},
+	};
+	int letter, index = 0;
+
+	*s = usual;
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "--quick"))
+			*s = quick;
+	while ((letter = getopt_long(argc, argv, "", options, &index)) != -1) {
+		if (letter == 'h') {
+			print_help();
+			return CLI_OK;
+		}
+		if (letter == '?')
+			return CLI_USAGE;
+		if (letter != 'q' && parse_value(letter, optarg, s))
+			return cli_bad_value(argv[0], options[index].name, optarg);
+	}
+	if (optind < argc) {
+		fprintf(stderr, "%s: unexpected argument '%s'\n", argv[0], argv[optind]);
+		return CLI_USAGE;
+	}
+	return -1;
+}
+
+/* Beside the command, as built or as installed; else where installations of this build go. */
+static int find_library(char path[PATH_MAX])
+{
+	static const char installed[] = NVMEMU_LIBDIR "/libnvmemu.so";
+	char self[PATH_MAX], beside[PATH_MAX + 32];
+
+	if (!realpath("/proc/self/exe", self))
+		return -errno;
+	*strrchr(self, '/') = 0;
+	snprintf(beside, sizeof(beside), "%s/../lib/libnvmemu.so", self);
+	if (realpath(beside, path) || realpath(installed, path))
+		return 0;
+	cli_error("no libnvmemu.so, neither as %s nor as %s; --lib names another place", beside,
+		  installed);
+	return -ENOENT;
+}
+
+static int check_library(struct validate_settings *s, char path[PATH_MAX])
+{
+	if (!s->library) {
+		s->library = path;
+		return find_library(path);
+	}
+	if (realpath(s->library, path) && !access(path, R_OK)) {
+		s->library = path;
+		return 0;
+	}
+	cli_error("cannot read the library %s: %m", s->library);
+	return -ENOENT;
+}
+
+/* All of one bench's lists are there at once. */
+static uint64_t choose_bytes(const struct validate_settings *s)
+{
+	uint64_t llc = bench_llc_bytes(), least = NVE_MAX(2 * llc, (uint64_t)32 << 20);
+	uint64_t bytes = NVE_MAX(8 * llc, (uint64_t)128 << 20);
+	uint64_t available = validate_available_bytes();
+
+	while (bytes / 2 >= least && (2 * s->latency_count + 1) * bytes > available / 10 * 9)
+		bytes /= 2;
+	return bytes;
+}
+
+static void note_interrupt(int signal)
+{
+	(void)signal;
+	cli_interrupted = 1;
+}
+
+static void catch_signals(void)
+{
+	/* Without SA_RESTART: a wait for a worker ends at once. */
+	const struct sigaction catching = {.sa_handler = note_interrupt};
+	const struct sigaction ignoring = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGINT, &catching, NULL);
+	sigaction(SIGTERM, &catching, NULL);
+	sigaction(SIGHUP, &catching, NULL);
+	sigaction(SIGPIPE, &ignoring, NULL);
+}
+
+static int print_result(const struct validate_settings *s, const struct validate_result *result)
+{
+	int err = 0;
+
+	if (s->csv) {
+		err = validate_write_csv(s->csv, result);
+		if (err)
+			cli_error("cannot write %s: %s", s->csv, strerror(-err));
+	}
+	if (s->json)
+		return validate_write_json(stdout, s, result) || err ? -EIO : 0;
+	validate_print_text(stdout, s, result);
+	printf("validate: %zu of %zu targets met\n", result->met, result->targets);
+	return err;
+}
+
+static int status_of(int err, int print_err, const struct validate_result *result)
+{
+	if (err == -EINTR)
+		return CLI_INTERRUPTED;
+	if (err == -ENOTSUP)
+		return CLI_IMPOSSIBLE;
+	/* No target at all was met by nothing: that is no success. */
+	if (err || print_err || !result->targets || result->met < result->targets)
+		return CLI_FAILED;
+	return CLI_OK;
+}
+
+int cli_validate(int argc, char **argv)
+{
+	static struct validate_result result;
+	struct validate_settings s;
+	char library[PATH_MAX];
+	int err, print_err = 0, status = parse_arguments(argc, argv, &s);
+
+	if (status >= 0)
+		return status;
+	if (check_library(&s, library))
+		return CLI_IMPOSSIBLE;
+	if (!s.bytes_given)
+		s.bytes = choose_bytes(&s);
+	catch_signals();
+	err = validate_run_bench(&s, true, &result);
+	if (!err)
+		err = validate_run_bench(&s, false, &result);
+	validate_judge(&result, s.target_percent);
+	if (result.small_pages)
+		cli_note("huge pages were not to be had for all lists; small ones are slower");
+	if (!err || (err == -EINTR && result.targets))
+		print_err = print_result(&s, &result);
+	return status_of(err, print_err, &result);
+}

@@ -1,0 +1,2 @@
+/* A library to preload that does nothing. */
+int e2e_idle;

@@ -1,0 +1,135 @@
+"""nvmemu validate: columns, files, exit statuses, interruptions; not accuracy.
+
+Arguments: the binary, a shared library that does nothing, a library that ends each process with status
+125, and perhaps the real library.
+"""
+import csv
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+nvmemu, idle, refusing, *real = sys.argv[1:]
+clean = {k: v for k, v in os.environ.items() if not k.startswith("NVM_")}
+work = tempfile.TemporaryDirectory()
+small = ["--bytes", "8M", "--rounds", "2", "--slice", "5", "--latencies", "10000"]
+
+
+def run(*args, lib=idle):
+    return subprocess.run([nvmemu, "validate", "--lib", lib, *args], env=clean, capture_output=True,
+                          text=True, timeout=100)
+
+
+def children(pid):
+    with open(f"/proc/{pid}/task/{pid}/children") as f:
+        return [int(child) for child in f.read().split()]
+
+
+def wait_for(condition):
+    for _ in range(1000):
+        if condition():
+            return
+        time.sleep(0.01)
+    raise AssertionError("waited in vain")
+
+
+# The library that does nothing: the rows that ask for a latency miss it, the other one is native's.
+table = os.path.join(work.name, "t.csv")
+done = run(*small, "--csv", table, "--target", "50")
+assert done.returncode == 1, done
+assert [line for line in done.stderr.splitlines() if "huge pages were not" not in line] == [], done
+rows = re.findall(r"^(\w+) +(DRAM|\d+) +(DRAM|\d+) +([\d.]+) +([\d.]+) +[\d.]+ +([-+.\d]+) +(\S+) "
+                  r"+[\d.]+  (within|beyond) 50$", done.stdout, re.M)
+assert [row[:3] for row in rows] == [("wbbench", "DRAM", "10000"), ("robench", "10000", "DRAM"),
+                                     ("robench", "DRAM", "10000")], done.stdout
+for name, read, write, native, measured, error, added, verdict in rows[:2]:
+    assert verdict == "beyond" and float(error) < -50 and float(added) < -50
+    assert abs((float(measured) / 10000 - 1) * 100 - float(error)) < 0.1
+assert rows[2][6] == "-"
+met = sum(row[-1] == "within" for row in rows)
+assert done.stdout.splitlines()[-1] == f"validate: {met} of 3 targets met", done.stdout
+with open(table) as f:
+    lines = list(csv.DictReader(f))
+assert [(line["bench"], line["varied"], line["configured_ns"]) for line in lines] == [
+    ("wbbench", "write", "10000"), ("robench", "read", "10000"), ("robench", "write", "10000")]
+assert all(int(line["slices"]) + int(line["slices_dropped"]) == 2 for line in lines)
+assert lines[2]["added_error_percent"] == ""
+
+# A target that everything meets.
+done = run(*small, "--target", "1000")
+assert done.returncode == 0 and done.stdout.endswith("validate: 3 of 3 targets met\n"), done
+
+# JSON, and nothing else on stdout.
+told = json.loads(run(*small, "--json").stdout)
+assert told["schema"] == "nvmemu-validate" and told["rounds"] == 2 and told["bytes"] == 8 << 20
+assert [row["varied"] for row in told["rows"]] == ["write", "read", "write"]
+assert told["targets"] == 3
+
+# Latencies that this machine cannot emulate are skipped, and count as no success.
+done = run("--bytes", "8M", "--rounds", "1", "--slice", "5", "--latencies", "1")
+assert done.returncode == 1 and done.stdout.count("skipped") == 3, done
+assert done.stdout.endswith("validate: 0 of 0 targets met\n")
+
+# Wrong arguments.
+for args in (["--latencies", "300,x"], ["--latencies", ""], ["--bytes", "1"], ["--rounds", "0"],
+             ["--slice", "-1"], ["--huge", "maybe"], ["--target", "nan"]):
+    done = run(*args)
+    assert done.returncode == 2 and args[0] in done.stderr and done.stdout == "", done
+
+# More memory than there is.
+done = run("--bytes", "100000G", "--latencies", "10000", "--rounds", "1")
+assert done.returncode == 1 and "memory" in done.stderr and done.stdout == "", done
+
+# No library; one that cannot be loaded; one that says that emulation is impossible.
+done = run(*small, lib="/nonexistent/lib.so")
+assert done.returncode == 125 and "/nonexistent/lib.so" in done.stderr, done
+text = os.path.join(work.name, "text.so")
+with open(text, "w") as f:
+    f.write("no library")
+done = run(*small, lib=text)
+assert done.returncode == 125 and "could not be loaded" in done.stderr and done.stdout == "", done
+done = run(*small, lib=refusing)
+assert done.returncode == 125 and "emulation is impossible" in done.stderr, done
+assert done.stdout == ""
+
+# A file that cannot be written.
+done = run(*small, "--csv", "/nonexistent/t.csv", "--target", "1000")
+assert done.returncode == 1 and "/nonexistent/t.csv" in done.stderr, done
+
+
+def start(*args):
+    return subprocess.Popen([nvmemu, "validate", "--lib", idle, "--bytes", "8M", "--slice", "5",
+                             "--latencies", "10000", *args], env=clean, stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, text=True)
+
+
+# A worker that dies is told of, and leaves no other behind.
+with start("--rounds", "100000") as process:
+    wait_for(lambda: len(children(process.pid)) == 2)
+    workers = children(process.pid)
+    os.kill(workers[-1], signal.SIGKILL)
+    out, err = process.communicate(timeout=60)
+assert process.returncode == 1 and "wbbench" in err and "signal 9" in err and out == "", (out, err)
+assert not any(os.path.exists(f"/proc/{pid}") for pid in workers)
+
+# Interrupted: the rows so far, and no process left.
+with start("--rounds", "100000") as process:
+    wait_for(lambda: len(children(process.pid)) == 2)
+    workers = children(process.pid)
+    time.sleep(2)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+assert process.returncode == 130, (process.returncode, err)
+assert not any(os.path.exists(f"/proc/{pid}") for pid in workers)
+assert re.search(r"^wbbench +DRAM +10000 ", out, re.M) and "robench  " not in out, out
+assert re.search(r"^validate: [01] of 1 targets met$", out, re.M), out
+
+# The real library: the same columns, whatever the figures.
+for lib in filter(None, real):
+    done = run("--bytes", "8M", "--rounds", "1", "--latencies", "1000", "--slice", "20", lib=lib)
+    assert done.returncode in (0, 1), done
+    assert len(re.findall(r"^(?:wb|ro)bench .* (?:within|beyond) [\d.]+$", done.stdout, re.M)) == 3, done

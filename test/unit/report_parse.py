@@ -1,0 +1,35 @@
+"""Reads the report of `unit_report --print` back with a JSON parser and checks types and sums."""
+import json
+import subprocess
+import sys
+
+text = subprocess.run([sys.argv[1], "--print"], check=True, capture_output=True).stdout
+
+
+def no_doubles(pairs):
+    keys = [key for key, _ in pairs]
+    assert len(keys) == len(set(keys)), f"a key stands twice in {keys}"
+    return dict(pairs)
+
+
+report = json.loads(text.decode("utf-8"), object_pairs_hook=no_doubles)
+assert report["schema"] == "nvmemu-report" and report["version"] == 1
+assert list(report) == ["schema", "version", "program", "emulated", "why_not", "machine", "settings",
+                        "sources", "totals", "threads_total", "threads_not_listed", "threads"]
+assert report["program"]["name"] == "app\ufffd\""
+assert report["settings"]["NVM_OUT"] == '/tmp/a "b"'
+assert report["totals"]["stall_share"] == 0.25
+assert report["totals"]["windows"]["mean_steps"] == 1000.5
+assert report["totals"]["windows"]["stop_instructions"][0] == {"name": "vpcmpub", "count": 99}
+
+# A thread has the keys of the totals, and three of its own; each number stands where it belongs.
+own = ["tid", "name", "alive"]
+for number, thread in enumerate(report["threads"]):
+    assert list(thread) == own + list(report["totals"])
+    base = 2000 + 1000 * number
+    assert thread["stall_wb_ns"] == base + 3 and thread["ma_wb"] == base + 5
+    assert list(thread["samples"].values()) == [base + i for i in range(11, 17)]
+    assert list(thread["windows"]["stops"].values()) == [base + i for i in range(30, 38)]
+    assert list(thread["cost"].values()) == [base + i for i in range(22, 26)]
+    assert [thread[key] for key in ("touches", "misses", "misses_written", "faults")] == [
+        base + i for i in range(18, 22)]
