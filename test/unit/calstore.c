@@ -38,6 +38,7 @@ static const struct nve_calibration sample = {
 	.signal_ns = 2100,
 	.huge_pages = true,
 	.footprint_bytes = 134217728,
+	.tries = 1,
 	.llc_bytes = 33554432,
 	.measured_at_s = 1700000000,
 };
@@ -54,7 +55,7 @@ static bool same(const struct nve_calibration *a, const struct nve_calibration *
 	       a->run_ahead_instructions == b->run_ahead_instructions &&
 	       a->signal_ns == b->signal_ns && a->huge_pages == b->huge_pages &&
 	       a->probe_cycles_milli == b->probe_cycles_milli &&
-	       a->footprint_bytes == b->footprint_bytes &&
+	       a->footprint_bytes == b->footprint_bytes && a->tries == b->tries &&
 	       a->llc_bytes == b->llc_bytes && a->measured_at_s == b->measured_at_s;
 }
 
