@@ -209,7 +209,7 @@ static void learn_dirty(struct nve_ahead *a, uint32_t steps)
 	const struct nve_lines *lines = nve_window_lines(a->window);
 
 	for (uint32_t i = 0; i < lines->count; i++) {
-		const struct nve_line *line = nve_lines_at(lines, i);
+		const struct nve_line *line = &lines->line[i];
 		uint32_t followed = steps - line->first_step;
 		uint32_t delay = line->written_step - line->first_step;
 		struct nve_learned_ip *e;
@@ -245,6 +245,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 	c->misses_written += r->misses_written;
 	c->faults += r->faults;
 	c->miss_ticks += r->miss_ticks;
+	c->miss_ticks_squared += r->miss_ticks_squared;
 	c->miss_timed += r->miss_timed;
 	fade(&a->latency_ticks, &a->latency_count, LATENCY_HALVE);
 	a->latency_ticks += r->miss_ticks;

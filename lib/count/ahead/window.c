@@ -74,27 +74,29 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 		w->now.is_sample = true;
 }
 
+/* A miss of the reorder window is a miss all the same, and the program is spared it; a hit there
+ * says nothing, since the core may have started the load itself. So those lines tell neither labels
+ * nor dirty fractions. */
 static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ticks)
 {
 	struct nve_window_result *r = &w->result;
 	uint32_t net =
 		ticks > w->machine.fence_ticks ? (uint32_t)ticks - w->machine.fence_ticks : 1;
+	bool early = line->first_step < w->plan.skip;
 
 	r->touches++;
 	r->touch_ticks += ticks;
-	line->timed = true;
-	line->missed = ticks > w->machine.threshold_ticks;
-	if (!line->missed) {
-		line->latency = NVE_MAX(net, (uint32_t)HIT_TICKS);
+	line->latency = NVE_MAX(net, (uint32_t)HIT_TICKS);
+	if (ticks <= w->machine.threshold_ticks)
 		return;
-	}
-	r->misses++;
+	line->missed = !early;
+	r->misses += !early;
 	if (ticks > w->machine.outlier_ticks) {
 		line->latency = w->machine.threshold_ticks;
 		return;
 	}
-	line->latency = net;
 	r->miss_ticks += net;
+	r->miss_ticks_squared += (double)net * net;
 	r->miss_timed++;
 }
 
@@ -103,6 +105,18 @@ static int fault(struct nve_window *w, uint64_t addr)
 	w->result.faults++;
 	nve_pages_forget(&w->pages, addr);
 	return -EFAULT;
+}
+
+/* What the access waits for: its line's fill, when it makes it or comes shortly after. */
+static void observe(struct observation *now, const struct nve_line *line, uint32_t step, bool fresh)
+{
+	bool waits = fresh || (line->missed && step - line->first_step <= SHORTLY_STEPS);
+
+	now->all_ticks += waits ? line->latency : HIT_TICKS;
+	if (!line->missed || !waits)
+		return;
+	now->missing_ticks += line->latency;
+	now->miss_ip = line->first_ip;
 }
 
 static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t id)
@@ -118,18 +132,14 @@ static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t
 	if (fresh) {
 		line->first_step = a->step;
 		line->first_ip = a->ip;
-		if (a->step >= w->plan.skip && !(a->kind & NVE_ACCESS_STREAMING)) {
+		if (!(a->kind & NVE_ACCESS_STREAMING)) {
 			ticks = nve_touch_timed(id * NVE_LINE_BYTES);
 			if (ticks == NVE_TOUCH_FAULT)
 				return fault(w, a->addr);
 			count_touch(w, line, ticks);
 		}
 	}
-	if (line->missed && a->step - line->first_step <= SHORTLY_STEPS) {
-		w->now.missing_ticks += line->latency;
-		w->now.miss_ip = line->first_ip;
-	}
-	w->now.all_ticks += fresh || line->missed ? line->latency : HIT_TICKS;
+	observe(&w->now, line, a->step, fresh);
 	if (a->kind & NVE_ACCESS_WRITE && !line->written) {
 		line->written = true;
 		line->written_step = a->step;
@@ -211,7 +221,7 @@ struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *m
 static void count_written(struct nve_window *w)
 {
 	for (uint32_t i = 0; i < w->lines.count; i++) {
-		const struct nve_line *line = nve_lines_at(&w->lines, i);
+		const struct nve_line *line = &w->lines.line[i];
 
 		if (line->missed && line->written)
 			w->result.misses_written++;
@@ -229,7 +239,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->code_page = 0;
 	w->touched_enough = false;
 	w->started_tsc = nve_tsc();
-	nve_lines_clear(&w->lines);
+	nve_lines_clear(&w->lines, plan->limit);
 	nve_cpu_from_ucontext(&w->cpu, uc);
 	end = nve_interp_run(w->interp, &w->cpu, &w->world, plan->limit);
 	if (w->now.is_sample && w->now.accessed)

@@ -3,8 +3,8 @@
  * touch of each line in program order, and tells what that says of the sample.
  *
  * The reorder window: when the interrupt is taken, the core has already started the loads of the
- * next instructions; their lines are in the cache or on their way. The first skip instructions are
- * interpreted without timing.
+ * next instructions; their lines are in the cache or on their way. What the first skip instructions
+ * hit says nothing.
  */
 #ifndef NVE_AHEAD_WINDOW_H
 #define NVE_AHEAD_WINDOW_H
@@ -28,7 +28,7 @@ struct nve_window_machine {
 struct nve_window_plan {
 	uint64_t sample_ip; /* the interrupted instruction, b */
 	uint32_t limit;     /* instructions */
-	uint32_t skip;      /* leading instructions not timed; 0 after a system call */
+	uint32_t skip;      /* length of the reorder window; 0 after a system call */
 	uint32_t touch_max; /* timed touches */
 };
 
