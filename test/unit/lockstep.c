@@ -76,13 +76,38 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 static const struct nve_interp_world world = {
 	.access = on_access, .read = on_read, .fetch = on_fetch, .step = on_step, .ctx = &w};
 
+static bool has_unknown(const struct nve_cpu *cpu)
+{
+	return cpu->gpr_unknown || cpu->vec_unknown || cpu->k_unknown || cpu->flags_unknown;
+}
+
+/* Mnemonic of the first instruction of the window that left something unknown, or "". */
+static const char *source_of_unknown(void)
+{
+	static char name[24];
+	static ZydisDisassembledInstruction insn;
+	uint8_t code[16];
+
+	name[0] = 0;
+	for (uint32_t i = 0; i < w.count; i++) {
+		if (!has_unknown(&w.before[i + 1]))
+			continue;
+		if (!tracee_read(w.t, w.before[i].rip, code, 15) &&
+		    ZYAN_SUCCESS(ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, 0, code, 15, &insn)))
+			snprintf(name, sizeof(name), "%.23s", insn.text);
+		break;
+	}
+	return name;
+}
+
 static void count_stop(struct lockstep_totals *totals, enum nve_stop stop)
 {
-	const char *name = nve_interp_stop_name(interp);
+	char name[sizeof(totals->reasons[0].name)];
 
 	totals->stops[stop]++;
 	if (stop == NVE_STOP_LIMIT || stop == NVE_STOP_SYSCALL)
 		return;
+	snprintf(name, sizeof(name), "%s < %s", nve_interp_stop_name(interp), source_of_unknown());
 	for (unsigned i = 0; i < 32; i++) {
 		if (!totals->reasons[i].count)
 			snprintf(totals->reasons[i].name, sizeof(totals->reasons[i].name), "%s", name);
