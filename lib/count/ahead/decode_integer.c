@@ -124,6 +124,20 @@ static bool is_far(const struct nve_decoder *decoder)
 	return decoder->raw.meta.branch_type == ZYDIS_BRANCH_TYPE_FAR;
 }
 
+/* An operand size prefix on a branch or leave: processors differ, programs have none. */
+static bool is_short_stack(const ZydisDecodedInstruction *raw)
+{
+	return raw->operand_width == 16 && (raw->meta.branch_type != ZYDIS_BRANCH_TYPE_NONE ||
+					    raw->mnemonic == ZYDIS_MNEMONIC_LEAVE);
+}
+
+/* f3 41 90 exchanges rax and r8 on processors, but decodes as pause. */
+static bool is_exchange(const ZydisDecodedInstruction *raw)
+{
+	return raw->mnemonic == ZYDIS_MNEMONIC_PAUSE && (raw->attributes & ZYDIS_ATTRIB_HAS_REX) &&
+	       raw->raw.rex.B;
+}
+
 nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_insn *insn)
 {
 	const ZydisDecodedInstruction *raw = &decoder->raw;
@@ -132,12 +146,15 @@ nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_in
 		is_string ? find(strings, NVE_ARRAY_SIZE(strings), raw->mnemonic)
 			  : find(rows, NVE_ARRAY_SIZE(rows), raw->mnemonic);
 
-	if (!row || is_far(decoder) || !has_plain_operands(decoder))
+	if (!row || is_far(decoder) || is_short_stack(raw) ||
+	    is_exchange(raw) || !has_plain_operands(decoder))
 		return NULL;
 	insn->op = row->op;
 	insn->opens = row->opens && has_visible_mem(decoder);
 	if (raw->mnemonic == ZYDIS_MNEMONIC_IMUL && raw->operand_count_visible == 1)
 		return nve_exec_mul;
+	if (raw->mnemonic == ZYDIS_MNEMONIC_BSWAP && insn->operand[0].bytes == 2)
+		return nve_exec_opaque;
 	if (row->exec == nve_exec_push || row->exec == nve_exec_pop)
 		insn->operand[0].bytes = raw->operand_width / 8;
 	return row->exec;

@@ -129,22 +129,25 @@ static struct nve_value count_ones(struct nve_run *run, struct nve_value a)
 
 int nve_exec_scan(struct nve_run *run, const struct nve_insn *insn)
 {
+	struct nve_operand to = insn->operand[0];
 	struct nve_value dst, src;
 	int stop = nve_operand_read(run, insn, insn->operand[1], &src);
 
 	if (stop)
 		return stop;
 	if (insn->mnemonic == ZYDIS_MNEMONIC_POPCNT) {
-		nve_gpr_write(run->cpu, insn->operand[0], count_ones(run, src));
+		nve_gpr_write(run->cpu, to, count_ones(run, src));
 		return 0;
 	}
-	dst = nve_gpr_read(run->cpu, insn->operand[0].reg);
+	dst = nve_gpr_read(run->cpu, to.reg);
 	/* Only bsf and bsr of 0 leave the destination as it was. */
 	if (src.v && !src.unknown)
 		dst.unknown = false;
 	if (insn->op == NVE_ALU_TZCNT || insn->op == NVE_ALU_LZCNT)
 		dst.unknown = false;
-	nve_gpr_write(run->cpu, insn->operand[0], compute(run, insn, dst, src));
+	/* bsf and bsr of 0 may keep the upper half too: the register is taken as it came out. */
+	dst = compute(run, insn, dst, src);
+	nve_gpr_write(run->cpu, nve_gpr_operand(to.reg, to.bytes == 4 ? 8 : to.bytes), dst);
 	return 0;
 }
 
@@ -281,7 +284,9 @@ int nve_exec_cmpxchg(struct nve_run *run, const struct nve_insn *insn)
 
 	compute(run, insn, expected, old);
 	result.unknown |= unknown;
-	stop = nve_operand_write(run, to, result);
+	/* Memory is written back in any case, a register only if equal. */
+	if (equal || unknown || to.kind == NVE_OPERAND_MEM)
+		stop = nve_operand_write(run, to, result);
 	if (!stop && (!equal || unknown))
 		nve_gpr_write(run->cpu, acc, (struct nve_value){old.v, unknown});
 	return stop;
