@@ -12,9 +12,9 @@ struct lockstep_totals {
 	uint64_t accesses;
 	uint64_t stops[NVE_STOP_COUNT];
 	struct {
-		char name[24];
+		char name[48];
 		uint64_t count;
-	} reasons[32]; /* mnemonics that ended windows other than by limit or system call */
+	} reasons[32]; /* what ended windows but limit and system calls: mnemonic < first unknown result */
 };
 
 /* Allocates what all windows share. */

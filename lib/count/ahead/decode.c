@@ -262,8 +262,11 @@ static void fill_masks(const struct nve_decoder *decoder, struct nve_insn *insn)
 	forget_idiom_inputs(decoder, insn);
 }
 
+/* The mask of vdbpsadbw is of words that each come from several bytes. */
 static bool suppresses_faults(const ZydisDecodedInstruction *raw)
 {
+	if (raw->mnemonic == ZYDIS_MNEMONIC_VDBPSADBW)
+		return false;
 	switch (raw->meta.exception_class) {
 	case ZYDIS_EXCEPTION_CLASS_E1:
 	case ZYDIS_EXCEPTION_CLASS_E2:

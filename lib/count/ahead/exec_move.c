@@ -398,3 +398,25 @@ int nve_exec_segbase(struct nve_run *run, const struct nve_insn *insn)
 	*base = value.v;
 	return 0;
 }
+
+/* fnstcw, fldcw, stmxcsr, ldmxcsr */
+int nve_exec_fp_control(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_cpu *cpu = run->cpu;
+	bool is_x87 = insn->operand[0].bytes == 2;
+	struct nve_value value = {is_x87 ? cpu->x87_control : nve_mxcsr_now(cpu), false};
+	int stop;
+
+	if (insn->mem_kind & NVE_ACCESS_WRITE)
+		return nve_operand_write(run, insn->operand[0], value);
+	stop = nve_operand_read(run, insn, insn->operand[0], &value);
+	if (stop || value.unknown)
+		return stop;
+	if (is_x87) {
+		cpu->x87_control = (uint16_t)value.v;
+	} else {
+		cpu->mxcsr = (uint32_t)value.v;
+		nve_mxcsr_load(cpu->mxcsr);
+	}
+	return 0;
+}

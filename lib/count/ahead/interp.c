@@ -110,11 +110,13 @@ struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *c
 {
 	const struct nve_insn *insn;
 	struct nve_run run;
+	uint32_t outer_mxcsr = __builtin_ia32_stmxcsr();
 	int stop = 0;
 
 	start(&run, in, cpu, world, limit);
 	nve_overlay_clear(&in->overlay);
 	in->xsaved.addr = 0;
+	nve_mxcsr_load(cpu->mxcsr);
 	while (run.step < limit) {
 		insn = NULL;
 		run.ip = cpu->rip;
@@ -128,6 +130,8 @@ struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *c
 		cpu->rip = run.next;
 		run.step++;
 	}
+	cpu->mxcsr = nve_mxcsr_now(cpu);
+	__builtin_ia32_ldmxcsr(outer_mxcsr);
 	return (struct nve_interp_result){(enum nve_stop)stop, run.step, cpu->rip};
 }
 

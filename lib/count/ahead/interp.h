@@ -29,6 +29,8 @@ struct nve_cpu {
 	uint32_t vec_unknown; /* bit i: zmm[i] is unknown */
 	uint8_t k_unknown;    /* bit i: k[i] is unknown */
 	bool flags_unknown;   /* any arithmetic flag is unknown */
+	uint16_t x87_control; /* control word */
+	uint32_t mxcsr;
 };
 
 enum nve_access_kind {
