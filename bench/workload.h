@@ -89,7 +89,7 @@ uint64_t bench_thread_cpu_ns(void);
 /* A linear congruential step, the upper bits are good. */
 #define BENCH_LCG(x) ((x)*6364136223846793005u + 1442695040888963407u)
 
-#define BENCH_NOINLINE __attribute__((noinline, noclone))
+#define BENCH_NOINLINE __attribute__((noinline))
 #define BENCH_INLINE   static inline __attribute__((always_inline))
 
 #endif
