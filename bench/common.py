@@ -1,4 +1,5 @@
-"""What the benchmarks share: building, running a program with and without the library, statistics, tables."""
+"""What the benchmarks share: building, running programs with and without the library, figures,
+tables."""
 
 import contextlib
 import csv
@@ -53,7 +54,8 @@ def build():
     if not os.path.exists(os.path.join(BUILD, "CMakeCache.txt")):
         commands.insert(0, ["cmake", "-S", ROOT, "-B", BUILD])
     for command in commands:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              check=False)
         if done.returncode:
             sys.stderr.write(done.stdout.decode(errors="replace"))
             raise Failure("build failed: " + " ".join(command))
@@ -104,7 +106,8 @@ def check_exit(command, done):
 
 
 def run_native(command, **kwargs):
-    done = subprocess.run(command, capture_output=True, env=clean_environment(), check=False, **kwargs)
+    done = subprocess.run(command, capture_output=True, env=clean_environment(), check=False,
+                          **kwargs)
     check_exit(command, done)
     return done.stdout
 
@@ -138,7 +141,7 @@ def median(values):
 
 
 def median_interval(values):
-    """Median and its 95 % confidence interval, from order statistics (no assumption on the shape)."""
+    """Median and its 95 % confidence interval, by ranks: nothing is assumed of the shape."""
     ordered = sorted(values)
     n = len(ordered)
     low, tail = 0, 0.5 ** n
@@ -152,15 +155,17 @@ def median_interval(values):
 
 
 class Table:
-    """Rows printed as they come, in columns (title, width, format), and kept for the CSV file."""
+    """Rows printed as they come and kept for the CSV file, in columns (title, width, format[, title
+    in the CSV file])."""
 
     def __init__(self, columns):
-        self.columns = columns
+        self.names = [column[-1] if len(column) > 3 else column[0] for column in columns]
+        self.columns = [column[:3] for column in columns]
         self.rows = []
 
     def head(self):
-        print("  ".join(self.cell(title, width, title == self.columns[0][0])
-                        for title, width, _ in self.columns))
+        print("  ".join(self.cell(title, width, i == 0)
+                        for i, (title, width, _) in enumerate(self.columns)))
 
     @staticmethod
     def cell(text, width, left):
@@ -171,13 +176,14 @@ class Table:
         cells = []
         for i, (value, (_, width, form)) in enumerate(zip(values, self.columns)):
             text = "-" if value is None else (form % value if form else str(value))
-            cells.append(self.cell(text, width, i == 0 or (not form and i == len(self.columns) - 1)))
+            last_text = not form and i == len(self.columns) - 1
+            cells.append(self.cell(text, width, i == 0 or last_text))
         print("  ".join(cells).rstrip(), flush=True)
 
     def write_csv(self, path):
         with open(path, "w", newline="", encoding="utf-8") as f:
             writer = csv.writer(f)
-            writer.writerow([title for title, _, _ in self.columns])
+            writer.writerow(self.names)
             writer.writerows(["" if v is None else v for v in row] for row in self.rows)
 
 

@@ -1,8 +1,9 @@
-"""A program of two threads, one chases and writes, one computes: only the chasing thread may be delayed.
+"""A program of two threads, one chases and writes, one computes: only the chasing thread may be
+delayed.
 
-Targets: the computing thread's delay is at most 1 % of its CPU time; the chasing thread is paid the delay that
-equation 5 gives for its own counts, within 3 %. The last lines compare both threads' time per step with a native
-run (median, interleaved): for the eye, without a target."""
+Targets: the computing thread's delay is at most 1 % of its CPU time; the chasing thread is paid the
+delay that equation 5 gives for its own counts, within 3 %. The last lines compare both threads'
+time a step with a native run (median, interleaved): for the eye, without a target."""
 
 from common import Failure, Table, median, workload_emulated, workload_native
 
@@ -26,6 +27,10 @@ def modelled_ns(thread):
     return thread["ma_wb"] * (WRITE_NS - thread["dram_lat_ns"])
 
 
+def percent(part, whole):
+    return 100 * part / whole if whole else 0.0
+
+
 def run(options, targets):
     table = Table([("thread", 10, ""), ("CPU s", 8, "%.3f"), ("stall share", 11, "%.3f"),
                    ("delay s", 8, "%.3f"), ("model s", 8, "%.3f"), ("delay/CPU %", 11, "%.2f"),
@@ -44,10 +49,11 @@ def run(options, targets):
         paid = median(t["delay_paid_ns"] for t in kept)
         share = median(t["stall_share"] for t in kept)
         model = median(modelled_ns(t) for t in kept)
-        of_cpu = median(100 * t["delay_paid_ns"] / t["cpu_ns"] for t in kept)
-        of_model = median(100 * t["delay_paid_ns"] / modelled_ns(t) if modelled_ns(t) else 100 for t in kept)
+        of_cpu = median(percent(t["delay_paid_ns"], t["cpu_ns"]) for t in kept)
+        of_model = median(percent(t["delay_paid_ns"], modelled_ns(t)) for t in kept)
         good = abs(of_model - 100) <= 3 if name == "chase" else of_cpu <= 1
-        table.row(name, cpu / 1e9, share, paid / 1e9, model / 1e9, of_cpu, of_model, targets.judge(good))
+        table.row(name, cpu / 1e9, share, paid / 1e9, model / 1e9, of_cpu, of_model,
+                  targets.judge(good))
     print("chase:   %.2f ns a step native, %.2f emulated" %
           (median(r["ns_per_step"] for r in natives), median(r["ns_per_step"] for r in results)))
     print("compute: %.4f ns a step native, %.4f emulated" %

@@ -1,28 +1,30 @@
-"""Stall share and dirty fraction that the library finds, against the right ones, for every workload.
+"""Stall share and dirty fraction that the library finds, against the right ones, for each workload.
 
-found   from the report of an emulated run that counts only (NVM_INJECT=off). The report covers the whole process, so
-        the same program with set-up alone (--steps 0) is run too, and its stall time and CPU time are taken off:
-        share = (stall of all - stall of set-up) / (CPU time of all - CPU time of set-up); the dirty fraction
-        likewise. Sums over the rounds.
+found   from the report of an emulated run that counts only (NVM_INJECT=off). The report covers the
+        whole process, so the same program with set-up alone (--steps 0) is run too, and its times
+        are taken off: share = (stall of all - stall of set-up) / (CPU time of all - CPU time of
+        set-up); the dirty fraction likewise. Sums over the rounds.
 se      the standard error that the library itself reports, over the rounds.
 right   construction: known from how the loop is made.
-        resident: 1 - t_resident / t_full, native CPU time a step of the same loop with a footprint that fits the
-        first two caches and with the full one; medians of the rounds, which run interleaved with the emulated runs.
-        res.+sim: the same times equation 3, W misses / (LLC hits + W misses): of that time, the part which is the
-        last-level cache's misses and not its hits. W is measured (a chase in memory over one in the LLC), hits and
-        misses are counted by callgrind with footprint and caches scaled down alike.
+        resident: 1 - t_resident / t_full, native CPU time a step of the same loop with a footprint
+        that fits the first two caches and with the full one; medians of the rounds, which run
+        interleaved with the emulated runs.
+        res.+sim: the same times equation 3, W misses / (LLC hits + W misses): of that time, the
+        part which is the last-level cache's misses and not its hits. W is measured (a chase in
+        memory over one in the LLC), hits and misses are counted by callgrind with footprint and
+        caches scaled down alike.
         callgrind: simulated write-backs over simulated misses, (DLdmr + DLdmw) / (DLmr + DLmw).
         counted: steps that wrote / all steps, as the program counted them.
-        The dirty fraction is that of the model, a fraction of the missing lines, whichever of them stall.
--       not judged: a dirty fraction where less than 5 % of the time is stall time has no meaning.
+        The dirty fraction is the model's: of all missing lines, whether they stall or not.
+-       not judged: a dirty fraction where less than 5 % of the time is stall time means nothing.
 
 Target, for each: within 0.03."""
 
 import os
 import subprocess
 
-from common import (Failure, Table, WORKLOAD, clean_environment, median, need_packages, progress, scratch,
-                    workload_emulated, workload_list, workload_native)
+from common import (Failure, Table, WORKLOAD, clean_environment, median, need_packages, progress,
+                    scratch, workload_emulated, workload_list, workload_native)
 
 SETTINGS = {"NVM_INJECT": "off", "NVM_RLAT": "1000", "NVM_WLAT": "1000"}
 TOLERANCE = 0.03
@@ -34,8 +36,10 @@ USUAL_CACHE_BYTES = {2: 1 << 20, 3: 32 << 20}
 
 def add_options(parser):
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.5, help="measured CPU time of an emulated run")
-    parser.add_argument("--only", metavar="NAMES", help="comma-separated kernels, or beginnings of names")
+    parser.add_argument("--seconds", type=float, default=1.5,
+                        help="measured CPU time of an emulated run")
+    parser.add_argument("--only", metavar="NAMES",
+                        help="comma-separated kernels, or beginnings of names")
 
 
 def cache_bytes(level):
@@ -64,9 +68,9 @@ def simulate(name, steps, size, low, llc):
         if done.returncode:
             raise Failure("callgrind failed: " + done.stderr.decode(errors="replace")[-400:])
         with open(out, encoding="ascii", errors="replace") as f:
-            lines = dict(line.split(":", 1) for line in f if line.startswith(("events:", "totals:", "summary:")))
-    totals = lines.get("totals", lines.get("summary", "")).split()
-    return dict(zip(lines["events"].split(), map(int, totals)))
+            wanted = [line for line in f if line.startswith(("events:", "totals:"))]
+    lines = dict(line.split(":", 1) for line in wanted)
+    return dict(zip(lines["events"].split(), map(int, lines["totals"].split())))
 
 
 class Simulation:
@@ -107,7 +111,8 @@ class Measured:
         self.emulated.append(report["totals"])
         self.add(report["totals"], 1)
         if self.kernel["stall_origin"] == "resident":
-            self.resident.append(workload_native(name, "--resident", "--seconds", str(seconds / 8))["ns_per_step"])
+            resident = workload_native(name, "--resident", "--seconds", str(seconds / 8))
+            self.resident.append(resident["ns_per_step"])
         _, setup = workload_emulated(name, SETTINGS, "--steps", "0")
         self.add(setup["totals"], -1)
 
@@ -140,15 +145,19 @@ class Measured:
         if origin == "callgrind":
             return simulation.dirty, origin
         if origin == "counted":
-            return sum(r["writes"] for r in self.results) / sum(r["steps"] for r in self.results), origin
+            steps = sum(r["steps"] for r in self.results)
+            return sum(r["writes"] for r in self.results) / steps, origin
         return None, origin
 
 
 def measure_w(seconds):
     """DRAM latency over LLC latency, as chases see them."""
-    pairs = [(workload_native("chase-w0", "--seconds", str(seconds / 4))["ns_per_step"],
-              workload_native("fit-llc", "--seconds", str(seconds / 4))["ns_per_step"]) for _ in range(3)]
-    return median(a for a, _ in pairs) / median(b for _, b in pairs)
+    dram, llc = [], []
+    for _ in range(3):
+        for kernel, latencies in (("chase-w0", dram), ("fit-llc", llc)):
+            result = workload_native(kernel, "--seconds", str(seconds / 4))
+            latencies.append(result["ns_per_step"])
+    return median(dram) / median(llc)
 
 
 def chosen(kernels, only):
@@ -178,9 +187,29 @@ def show(table, measured, simulation, w, targets):
         right_dirty, dirty_origin = None, "-"
     found_dirty = measured.found_dirty()
     dirty_difference, dirty_met = judge(targets, found_dirty, right_dirty)
-    table.row(measured.kernel["name"], found, right, difference, measured.error("stall_share_se"), origin, met,
-              found_dirty, right_dirty, dirty_difference, measured.error("dirty_fraction_se"), dirty_origin,
-              dirty_met)
+    table.row(measured.kernel["name"], found, right, difference, measured.error("stall_share_se"),
+              origin, met, found_dirty, right_dirty, dirty_difference,
+              measured.error("dirty_fraction_se"), dirty_origin, dirty_met)
+
+
+def make_table():
+    number, signed, text = "%.3f", "%+.3f", "%s"
+    return Table([("kernel", 17, ""), ("stall", 5, number), ("right", 5, number, "stall_right"),
+                  ("diff", 6, signed, "stall_diff"), ("se", 5, number, "stall_se"),
+                  ("origin", 12, text, "stall_origin"), ("met", 4, text, "stall_met"),
+                  ("dirty", 5, number), ("right", 5, number, "dirty_right"),
+                  ("diff", 6, signed, "dirty_diff"), ("se", 5, number, "dirty_se"),
+                  ("origin", 12, text, "dirty_origin"), ("met", 4, text, "dirty_met")])
+
+
+def show_notes(notes, w):
+    """How much the simulated answers hang on the LLC's size: neighbours may hold some of it."""
+    if not notes:
+        return
+    print("\nRight answers from the simulator were half of the LLC held by others (W = %.1f):" % w)
+    for name, simulation, half in notes:
+        print("%-17s  part of misses %.3f instead of %.3f, dirty %.3f instead of %.3f" %
+              (name, half.miss_part(w), simulation.miss_part(w), half.dirty, simulation.dirty))
 
 
 def run(options, targets):
@@ -189,11 +218,7 @@ def run(options, targets):
     simulated = [k for k in kernels if k["dirty_origin"] == "callgrind"]
     w = measure_w(options.seconds) if simulated else 0
     print(__doc__.strip() + "\n")
-    number, signed = "%.3f", "%+.3f"
-    table = Table([("kernel", 17, ""), ("stall", 6, number), ("right", 6, number), ("diff", 7, signed),
-                   ("se", 6, number), ("origin", 12, "%s"), ("met", 4, "%s"), ("dirty", 6, number),
-                   ("right ", 6, number), ("diff ", 7, signed), ("se ", 6, number), ("origin ", 12, "%s"),
-                   ("met ", 4, "%s")])
+    table = make_table()
     table.head()
     notes = []
     for kernel in kernels:
@@ -209,9 +234,5 @@ def run(options, targets):
             notes.append((kernel["name"], simulation, half))
         progress("")
         show(table, measured, simulation, w, targets)
-    for name, simulation, half in notes:
-        print("%s: were only half of the LLC ours, right would be: of the stall %.3f for %.3f, dirty %.3f for %.3f" %
-              (name, half.miss_part(w), simulation.miss_part(w), half.dirty, simulation.dirty))
-    if notes:
-        print("W = %.1f" % w)
+    show_notes(notes, w)
     return table

@@ -1,19 +1,22 @@
-"""How far look-ahead sees in real programs: the mean window as a share of its limit, and samples without an answer.
+"""How far look-ahead sees in real programs: the mean window as a share of its limit, and samples
+without an answer.
 
-python3, sqlite3, gcc (compiling a generated file), perl, redis-server (under redis-benchmark, on a socket of its own)
-run some seconds each, counted only (NVM_INJECT=off). Figures are sums over all processes of the run.
+python3, sqlite3, gcc (compiling a generated file), perl, redis-server (under redis-benchmark, on a
+socket of its own) run some seconds each, counted only (NVM_INJECT=off). Figures are sums over all
+processes of the run.
 
-window   interpreted instructions over allowed ones, all windows. Target: at least 80 %.
-less sys the same without the windows that end at a system call, where nothing more can be foreseen; `sys` is the
-         share of those windows. For comparison.
-no ans.  samples in the program's own code without an answer, of all such samples. Target: at most 10 %."""
+window     interpreted instructions over allowed ones, all windows. Target: at least 80 %.
+less sys   the same without the windows that end at a system call, where nothing more can be
+           foreseen; `sys` is the share of those windows. For comparison.
+no answer  samples in the program's own code without an answer, of all such samples. Target: at
+           most 10 %."""
 
 import os
 import subprocess
 import time
 
-from common import (Failure, Table, emulated_environment, clean_environment, need_packages, progress, read_reports,
-                    run_emulated, scratch)
+from common import (Failure, Table, clean_environment, emulated_environment, need_packages,
+                    progress, read_reports, run_emulated, scratch)
 
 SETTINGS = {"NVM_INJECT": "off", "NVM_RLAT": "1000", "NVM_WLAT": "1000"}
 PACKAGES = {"sqlite3": "sqlite3", "gcc": "gcc", "perl": "perl", "redis-server": "redis-server",
@@ -51,7 +54,10 @@ SELECT count(DISTINCT k) FROM t;
 PERL = r"""
 my ($seed, %%count, @words) = (1);
 for my $round (1 .. %d) {
-    @words = map { $seed = ($seed * 1103515245 + 12345) & 0x7fffffff; sprintf "w%%05d", $seed %% 30000 } 1 .. 30000;
+    @words = map {
+        $seed = ($seed * 1103515245 + 12345) & 0x7fffffff;
+        sprintf "w%%05d", $seed %% 30000
+    } 1 .. 30000;
     $count{$_}++ for @words;
     my @top = sort { $count{$b} <=> $count{$a} || $a cmp $b } keys %%count;
     my $text = join " ", @words;
@@ -80,7 +86,7 @@ int work_%(n)d(const char *text, int length)
 
 
 def add_options(parser):
-    parser.add_argument("--effort", type=float, default=1, help="more or less work for each program")
+    parser.add_argument("--effort", type=float, default=1, help="more or less work for each")
     parser.add_argument("--only", metavar="NAMES", help="comma-separated programs")
 
 
@@ -93,7 +99,8 @@ def run_python(effort):
 
 
 def run_sqlite(effort):
-    return run_emulated(["sqlite3", ":memory:"], SETTINGS, input=(SQL % repeat(effort, 1000000)).encode())[1]
+    script = SQL % repeat(effort, 1000000)
+    return run_emulated(["sqlite3", ":memory:"], SETTINGS, input=script.encode())[1]
 
 
 def run_perl(effort):
@@ -104,7 +111,7 @@ def run_gcc(effort):
     with scratch() as folder:
         source = os.path.join(folder, "generated.c")
         with open(source, "w", encoding="ascii") as f:
-            f.write("int work_0(const char *text, int length) { return length + (text[0] == 0); }\n")
+            f.write("int work_0(const char *text, int length) { return length + text[0]; }\n")
             for n in range(1, repeat(effort, 700)):
                 f.write(C_FUNCTION % {"n": n, "before": n - 1})
         return run_emulated(["gcc", "-O2", "-c", source, "-o", source + ".o"], SETTINGS)[1]
@@ -121,9 +128,10 @@ def wait_for(socket, server):
 
 
 def load_redis(socket, effort):
-    done = subprocess.run(["redis-benchmark", "-s", socket, "-q", "-r", "200000", "-d", "64", "-P", "8",
-                           "-t", "set,get,lpush,sadd,zadd,mset", "-n", str(repeat(effort, 300000))],
-                          env=clean_environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False)
+    command = ["redis-benchmark", "-s", socket, "-q", "-r", "200000", "-d", "64", "-P", "8",
+               "-t", "set,get,lpush,sadd,zadd,mset", "-n", str(repeat(effort, 300000))]
+    done = subprocess.run(command, env=clean_environment(), stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, check=False)
     if done.returncode:
         raise Failure("redis-benchmark failed: " + done.stderr.decode(errors="replace")[-300:])
 
@@ -132,14 +140,16 @@ def run_redis(effort):
     with scratch() as folder:
         socket = os.path.join(folder, "socket")
         env = emulated_environment(SETTINGS, os.path.join(folder, "%p.json"))
-        server = subprocess.Popen(["redis-server", "--port", "0", "--unixsocket", socket, "--save", "",
-                                   "--appendonly", "no", "--dir", folder],
-                                  env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        command = ["redis-server", "--port", "0", "--unixsocket", socket, "--save", "",
+                   "--appendonly", "no", "--dir", folder]
+        server = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL,
+                                  stderr=subprocess.DEVNULL)
         try:
             wait_for(socket, server)
             load_redis(socket, effort)
-            subprocess.run(["redis-cli", "-s", socket, "shutdown", "nosave"], env=clean_environment(),
-                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            subprocess.run(["redis-cli", "-s", socket, "shutdown", "nosave"],
+                           env=clean_environment(), stdout=subprocess.DEVNULL,
+                           stderr=subprocess.DEVNULL, check=False)
             server.wait(timeout=30)
         finally:
             if server.poll() is None:
@@ -165,7 +175,8 @@ def total(reports, *keys):
 
 def without_syscalls(reports):
     """Share of the limit over windows that do not end at a system call."""
-    steps, limits = total(reports, "windows", "syscall_steps"), total(reports, "windows", "syscall_limits")
+    steps = total(reports, "windows", "syscall_steps")
+    limits = total(reports, "windows", "syscall_limits")
     if steps is None or limits is None:
         return None
     limits = total(reports, "windows", "limits") - limits
@@ -182,12 +193,28 @@ def common_stops(reports):
     return " ".join("%s:%d" % item for item in ordered[:4])
 
 
+def percent(part, whole, otherwise):
+    return 100 * part / whole if whole else otherwise
+
+
+def show(table, targets, name, reports):
+    windows, samples = total(reports, "windows", "taken"), total(reports, "samples", "user")
+    share = percent(total(reports, "windows", "steps"), total(reports, "windows", "limits"), 0)
+    syscalls = percent(total(reports, "windows", "stops", "syscall"), windows, None)
+    silent = percent(total(reports, "samples", "no_answer"), samples, 100)
+    table.row(name, total(reports, "cpu_ns") / 1e9, windows, share, targets.judge(share >= 80),
+              without_syscalls(reports), syscalls, samples, silent, targets.judge(silent <= 10),
+              common_stops(reports))
+
+
 def run(options, targets):
     need_packages(PACKAGES)
     number = "%.1f"
-    table = Table([("program", 13, ""), ("CPU s", 6, "%.2f"), ("windows", 7, "%d"), ("window %", 8, number),
-                   ("met", 4, "%s"), ("less sys %", 10, number), ("sys %", 6, number), ("samples", 7, "%d"),
-                   ("no ans. %", 9, number), ("met ", 4, "%s"), ("stopped by", 10, "")])
+    table = Table([("program", 13, ""), ("CPU s", 5, "%.2f"), ("windows", 7, "%d"),
+                   ("window %", 8, number), ("met", 4, "%s", "window_met"),
+                   ("less sys %", 10, number), ("sys %", 5, number), ("samples", 7, "%d"),
+                   ("no answer %", 11, number), ("met", 4, "%s", "no_answer_met"),
+                   ("stopped by", 10, "")])
     table.head()
     wanted = options.only.split(",") if options.only else [name for name, _ in PROGRAMS]
     for name, program in PROGRAMS:
@@ -196,12 +223,5 @@ def run(options, targets):
         progress(name)
         reports = program(options.effort)
         progress("")
-        windows, samples = total(reports, "windows", "taken"), total(reports, "samples", "user")
-        limits = total(reports, "windows", "limits")
-        share = 100 * total(reports, "windows", "steps") / limits if limits else 0
-        syscalls = 100 * total(reports, "windows", "stops", "syscall") / windows if windows else None
-        silent = 100 * total(reports, "samples", "no_answer") / samples if samples else 100
-        table.row(name, total(reports, "cpu_ns") / 1e9, windows, share, targets.judge(share >= 80),
-                  without_syscalls(reports), syscalls, samples, silent, targets.judge(silent <= 10),
-                  common_stops(reports))
+        show(table, targets, name, reports)
     return table

@@ -22,8 +22,8 @@ class FixedSimulation:
 
 
 def measured(**kernel):
-    m = truth.Measured(dict({"name": "x", "stall_origin": "resident", "dirty_origin": "construction", "dirty": 0.5},
-                            **kernel), None)
+    usual = {"name": "x", "stall_origin": "resident", "dirty_origin": "construction", "dirty": 0.5}
+    m = truth.Measured(dict(usual, **kernel), None)
     m.full, m.resident = [100.0, 90.0, 110.0], [10.0, 9.0, 30.0]
     return m
 
@@ -59,11 +59,13 @@ class Figures(unittest.TestCase):
         share, origin = measured().right_stall(FixedSimulation(), 6)
         self.assertAlmostEqual(share, 0.9 * 0.8)
         self.assertEqual(origin, "res.+sim")
-        self.assertEqual(measured(stall_origin="construction", stall=0.0).right_stall(None, 0), (0.0, "construction"))
+        m = measured(stall_origin="construction", stall=0.0)
+        self.assertEqual(m.right_stall(None, 0), (0.0, "construction"))
 
     def test_right_dirty_fraction(self):
         self.assertEqual(measured().right_dirty(None), (0.5, "construction"))
-        self.assertEqual(measured(dirty_origin="callgrind").right_dirty(FixedSimulation()), (0.4, "callgrind"))
+        m = measured(dirty_origin="callgrind")
+        self.assertEqual(m.right_dirty(FixedSimulation()), (0.4, "callgrind"))
         m = measured(dirty_origin="counted")
         m.results = [{"writes": 10, "steps": 50}, {"writes": 30, "steps": 50}]
         self.assertAlmostEqual(m.right_dirty(None)[0], 0.4)
@@ -74,7 +76,8 @@ class Figures(unittest.TestCase):
         self.assertEqual(truth.judge(targets, 0.469, 0.5)[1], "miss")
 
     def test_windows_without_system_calls(self):
-        report = {"totals": {"windows": {"steps": 900, "limits": 2000, "syscall_steps": 100, "syscall_limits": 1000}}}
+        report = {"totals": {"windows": {"steps": 900, "limits": 2000, "syscall_steps": 100,
+                                         "syscall_limits": 1000}}}
         self.assertAlmostEqual(windows.without_syscalls([report]), 80.0)
         del report["totals"]["windows"]["syscall_steps"]
         self.assertIsNone(windows.without_syscalls([report]))
@@ -89,7 +92,8 @@ class Figures(unittest.TestCase):
                 common.read_reports(folder)
 
     def test_unknown_benchmark(self):
-        done = subprocess.run([os.path.join(BENCH, "run"), "nonsense"], capture_output=True, check=False)
+        done = subprocess.run([os.path.join(BENCH, "run"), "nonsense"], capture_output=True,
+                              check=False)
         self.assertEqual(done.returncode, 2)
         self.assertIn(b"truth", done.stderr)
 
