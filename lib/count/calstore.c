@@ -50,6 +50,7 @@ static const struct row rows[] = {
 	ROW(run_ahead_instructions, 0, 100000),
 	ROW(signal_ns, 0, 100000000),
 	ROW(huge_pages, 0, 1),
+	ROW(tries, 0, 1000),
 	ROW(footprint_bytes, 1 << 20, UINT64_C(1) << 40),
 	ROW(llc_bytes, 0, UINT64_C(1) << 40),
 	ROW(measured_at_s, 1, UINT64_C(1) << 40),

@@ -1,6 +1,7 @@
 /*
  * One plain copy of everything a report tells. The runtime fills it; the writers only read it.
- * Times are nanoseconds, latencies picoseconds, shares parts per million, unless a name says otherwise.
+ * Times are nanoseconds, latencies picoseconds, shares parts per million, unless a name says
+ * otherwise.
  */
 #ifndef NVE_REPORT_SNAPSHOT_H
 #define NVE_REPORT_SNAPSHOT_H
@@ -19,29 +20,31 @@ struct nve_totals {
 	/* time of the program itself: without handlers, look-ahead and injected delay */
 	uint64_t cpu_ns;
 	/* the model (model.md, equations 3 to 9) */
-	uint64_t stall_ns;       /* LLC_STALL */
-	uint64_t stall_wb_ns;    /* the part of it on write-back misses, LLC_STALL_WB */
-	uint64_t ma_ro, ma_wb;   /* equation 6 */
-	uint64_t clamps;         /* quantities that had to be clamped to a possible value */
+	uint64_t stall_ns;     /* LLC_STALL */
+	uint64_t stall_wb_ns;  /* the part of it on write-back misses, LLC_STALL_WB */
+	uint64_t ma_ro, ma_wb; /* equation 6 */
+	uint64_t clamps;       /* quantities that had to be clamped to a possible value */
 	uint64_t epochs;
 	uint32_t stall_share_ppm, stall_share_se_ppm;
-	uint32_t dirty_ppm, dirty_se_ppm;       /* dirty fraction, weighted by stall time */
-	uint64_t latency_ps, latency_se_ps;     /* of a miss as the program sees it, page walk included */
-	uint64_t dram_lat_ps;                   /* that equation 5 subtracts, mean over the run */
+	uint32_t dirty_ppm, dirty_se_ppm; /* dirty fraction, weighted by stall time */
+	uint64_t latency_ps,
+		latency_se_ps; /* of a miss as the program sees it, page walk included */
+	uint64_t dram_lat_ps;  /* that equation 5 subtracts, mean over the run */
 	/* delay; owed = paid + dropped + left at the end (0 at exit) */
 	uint64_t delay_owed_ns, delay_paid_ns, delay_dropped_ns;
 	/* samples */
-	uint64_t samples;            /* all that arrived */
-	uint64_t samples_user;       /* in the program's own code */
-	uint64_t samples_kernel;     /* met at a system call's return */
-	uint64_t samples_own;        /* inside this library */
-	uint64_t samples_no_answer;  /* user samples for which no label could be given */
-	uint64_t samples_lost;       /* timer expirations that brought no sample */
+	uint64_t samples;           /* all that arrived */
+	uint64_t samples_user;      /* in the program's own code */
+	uint64_t samples_kernel;    /* met at a system call's return */
+	uint64_t samples_own;       /* inside this library */
+	uint64_t samples_no_answer; /* user samples for which no label could be given */
+	uint64_t samples_lost;      /* timer expirations that brought no sample */
 	/* look-ahead windows */
-	uint64_t windows, window_steps, window_limits; /* sums of interpreted and of allowed instructions */
+	uint64_t windows, window_steps,
+		window_limits; /* sums of interpreted and of allowed instructions */
 	uint64_t window_stops[NVE_STOP_COUNT];
-	uint64_t touches, misses, misses_written;      /* timed first touches */
-	uint64_t faults;                               /* reads that met a vanished mapping */
+	uint64_t touches, misses, misses_written; /* timed first touches */
+	uint64_t faults;                          /* reads that met a vanished mapping */
 	/* the tool's own cost, CPU time in the program's threads */
 	uint64_t handler_ns, lookahead_ns, saved_ns;
 	/* in the monitor threads */
@@ -60,11 +63,11 @@ struct nve_machine_snapshot {
 	uint64_t tsc_khz;
 	uint64_t dram_lat_ps, llc_lat_ps; /* in force: measured or given */
 	bool dram_lat_given, llc_lat_given;
-	uint32_t w_milli;                 /* W = DRAM_lat / LLC_lat, thousandths */
+	uint32_t w_milli; /* W = DRAM_lat / LLC_lat, thousandths */
 	uint32_t fence_cycles, threshold_cycles, run_ahead_instructions;
 	uint64_t llc_bytes;
-	bool huge_pages;                  /* the calibration's buffer was backed by huge pages */
-	uint64_t calibrated_at_s;         /* CLOCK_REALTIME, seconds; 0: never */
+	bool huge_pages;          /* the calibration's buffer was backed by huge pages */
+	uint64_t calibrated_at_s; /* CLOCK_REALTIME, seconds; 0: never */
 };
 
 struct nve_snapshot {
@@ -73,8 +76,9 @@ struct nve_snapshot {
 	char host[64];
 	uint64_t started_at_s, wall_ns;
 	bool emulated;
-	char why_not[200];          /* when not emulated: the missing piece */
-	const char *stall_source, *dirty_source, *timer_source; /* "look-ahead", "cpu-time timer", ... */
+	char why_not[200]; /* when not emulated: the missing piece */
+	const char *stall_source, *dirty_source,
+		*timer_source; /* "look-ahead", "cpu-time timer", ... */
 	struct nve_machine_snapshot machine;
 	struct nve_options options;
 	struct nve_totals totals;
@@ -83,7 +87,8 @@ struct nve_snapshot {
 		char name[24];
 		uint64_t count;
 	} stop_names[NVE_SNAPSHOT_STOP_NAMES];
-	uint64_t threads_total, threads_not_listed; /* listed are at most the capacity given by the caller */
+	uint64_t threads_total,
+		threads_not_listed; /* listed are at most the capacity given by the caller */
 	size_t thread_count;
 	const struct nve_thread_snapshot *threads;
 };

@@ -18,7 +18,8 @@
 #include <stdint.h>
 #include <ucontext.h>
 
-/* Order of the general registers is the processor's encoding: rax rcx rdx rbx rsp rbp rsi rdi r8..r15. */
+/* Order of the general registers is the processor's encoding: rax rcx rdx rbx rsp rbp rsi rdi
+ * r8..r15. */
 struct nve_cpu {
 	alignas(64) uint64_t zmm[32][8];
 	uint64_t k[8];
@@ -38,22 +39,25 @@ enum nve_access_kind {
 };
 
 struct nve_access {
-	uint64_t ip;    /* of the instruction that makes it */
+	uint64_t ip; /* of the instruction that makes it */
 	uint64_t addr;
-	uint32_t size;  /* bytes, 1 to 64; longer ones (rep strings, xsave) come as several accesses */
-	uint32_t step;  /* how many instructions were interpreted before it in this run */
-	uint32_t kind;  /* enum nve_access_kind */
+	uint32_t size; /* bytes, 1 to 64; longer ones (rep strings, xsave) come as several accesses
+			*/
+	uint32_t step; /* how many instructions were interpreted before it in this run */
+	uint32_t kind; /* enum nve_access_kind */
 };
 
 enum nve_stop {
 	NVE_STOP_LIMIT,          /* as many instructions as were asked for */
 	NVE_STOP_SYSCALL,        /* syscall, int, sysenter, hlt ... */
 	NVE_STOP_UNMAPPED,       /* the world refused an access or a code fetch */
-	NVE_STOP_UNKNOWN_BRANCH, /* a branch, or the length of a rep string, depends on an unknown value */
+	NVE_STOP_UNKNOWN_BRANCH, /* a branch, or the length of a rep string, depends on an unknown
+				    value */
 	NVE_STOP_UNKNOWN_ADDRESS,
-	NVE_STOP_UNSUPPORTED,    /* an instruction that changes control or state in a way not interpreted */
-	NVE_STOP_TRAP,           /* it would fault: division by zero, ud2, int3 ... */
-	NVE_STOP_OVERLAY,        /* the overlay of stores is full */
+	NVE_STOP_UNSUPPORTED, /* an instruction that changes control or state in a way not
+				 interpreted */
+	NVE_STOP_TRAP,        /* it would fault: division by zero, ud2, int3 ... */
+	NVE_STOP_OVERLAY,     /* the overlay of stores is full */
 	NVE_STOP_COUNT
 };
 
@@ -61,9 +65,11 @@ enum nve_stop {
 struct nve_interp_world {
 	/* Announces one access, in program order, before its value is used. May be NULL. */
 	int (*access)(void *ctx, const struct nve_access *access);
-	/* Copies size bytes at addr. Only called after access() allowed it. Must survive bad addresses. */
+	/* Copies size bytes at addr. Only called after access() allowed it. Must survive bad
+	 * addresses. */
 	int (*read)(void *ctx, uint64_t addr, void *dst, size_t size);
-	/* Copies up to 16 bytes of code at addr to dst; returns how many (>= 1) or a negative errno. */
+	/* Copies up to 16 bytes of code at addr to dst; returns how many (>= 1) or a negative
+	 * errno. */
 	int (*fetch)(void *ctx, uint64_t addr, uint8_t dst[16]);
 	/* Announces each instruction before it is interpreted (ip and step). May be NULL. */
 	void (*step)(void *ctx, uint64_t ip, uint32_t step);
@@ -72,8 +78,9 @@ struct nve_interp_world {
 
 struct nve_interp_result {
 	enum nve_stop stop;
-	uint32_t steps;     /* instructions interpreted; a whole rep string counts as its iterations */
-	uint64_t stop_ip;   /* instruction that ended the run (rip of the next one at NVE_STOP_LIMIT) */
+	uint32_t steps; /* instructions interpreted; a whole rep string counts as its iterations */
+	uint64_t stop_ip; /* instruction that ended the run (rip of the next one at NVE_STOP_LIMIT)
+			   */
 };
 
 struct nve_interp; /* opaque; lives in memory that the caller gives */
@@ -99,7 +106,8 @@ void nve_cpu_from_ucontext(struct nve_cpu *cpu, const ucontext_t *uc);
 struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *cpu,
 					const struct nve_interp_world *world, uint32_t limit);
 
-/* Bytes as the interpreted program would read them now: overlay over world. For tests. */
+/* Bytes as the interpreted program would read them now: overlay over world. 0, 1 if some of them are
+ * unknown, or -errno. For tests. */
 int nve_interp_peek(struct nve_interp *in, const struct nve_interp_world *world, uint64_t addr,
 		    void *dst, size_t size);
 

@@ -1,0 +1,239 @@
+#include "collect.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "base/file.h"
+#include "base/log.h"
+
+enum { THREADS_LISTED = 1024, PPM = 1000000 };
+
+/* Sums from which totals are made: of a thread, or of the process. */
+struct sums {
+	struct nve_ahead_counts ahead;
+	struct nve_thread_model model;
+	uint64_t paid_ns, cost_ns, saved_ns, lookahead_ns, monitor_ns, samples_lost;
+	double dirty_variance; /* weighted by stall time */
+};
+
+static struct {
+	bool injects;
+	struct sums process;
+	struct nve_thread_snapshot thread[THREADS_LISTED];
+	uint64_t threads, listed;
+} state;
+
+void nve_collect_setup(bool injects)
+{
+	state.injects = injects;
+}
+
+void nve_collect_after_fork(void)
+{
+	memset(&state.process, 0, sizeof(state.process));
+	state.threads = state.listed = 0;
+}
+
+static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts *c)
+{
+	to->samples += c->samples;
+	to->samples_user += c->samples_user;
+	to->samples_kernel += c->samples_kernel;
+	to->samples_own += c->samples_own;
+	to->samples_no_answer += c->samples_no_answer;
+	to->windows += c->windows;
+	to->window_steps += c->window_steps;
+	to->window_limits += c->window_limits;
+	for (int i = 0; i < NVE_STOP_COUNT; i++)
+		to->window_stops[i] += c->window_stops[i];
+	to->touches += c->touches;
+	to->misses += c->misses;
+	to->misses_written += c->misses_written;
+	to->faults += c->faults;
+	to->miss_ticks += c->miss_ticks;
+	to->miss_timed += c->miss_timed;
+	to->miss_ticks_squared += c->miss_ticks_squared;
+	to->answered_ns += c->answered_ns;
+	to->answered += c->answered;
+	to->label_ns += c->label_ns;
+	to->label_squared_ns += c->label_squared_ns;
+	to->label_dirty_ns += c->label_dirty_ns;
+}
+
+/* The tool's own cost has delayed the program, too: it pays for what is owed. */
+static uint64_t paid_ns(const struct nve_thread *t)
+{
+	uint64_t cost = t->cost_ns > t->saved_ns ? t->cost_ns - t->saved_ns : 0;
+
+	return state.injects ? NVE_MIN(t->model.delay_owed_ns, t->spun_ns + cost) : 0;
+}
+
+static void add_thread(struct sums *to, const struct nve_thread *t)
+{
+	const struct nve_thread_model *m = &t->model;
+
+	if (t->ahead) {
+		double se = nve_ahead_dirty_se_ppm(t->ahead) / 1e6;
+
+		add_ahead(&to->ahead, nve_ahead_counts(t->ahead));
+		to->dirty_variance += se * se * (double)m->stall_ns * (double)m->stall_ns;
+	}
+	to->model.epochs += m->epochs;
+	to->model.cpu_ns += m->cpu_ns;
+	to->model.stall_ns += m->stall_ns;
+	to->model.stall_wb_ns += m->stall_wb_ns;
+	to->model.ma_ro += m->ma_ro;
+	to->model.ma_wb += m->ma_wb;
+	to->model.clamps += m->clamps;
+	to->model.delay_owed_ns += m->delay_owed_ns;
+	to->model.dram_lat_ps_by_stall += m->dram_lat_ps_by_stall;
+	to->paid_ns += paid_ns(t);
+	to->cost_ns += t->cost_ns;
+	to->saved_ns += t->saved_ns;
+	to->lookahead_ns += t->lookahead_ns;
+	to->monitor_ns += t->monitor_ns;
+	to->samples_lost += t->samples_lost;
+}
+
+static uint32_t ratio_ppm(double part, double whole)
+{
+	return whole > 0 ? (uint32_t)(NVE_MIN(part / whole, 1.0) * PPM + 0.5) : 0;
+}
+
+/* Standard error of a time-weighted mean of labels, from their weighted variance. */
+static uint32_t share_se_ppm(const struct nve_ahead_counts *c)
+{
+	double mean, variance;
+
+	if (c->answered < 2 || !c->answered_ns)
+		return 0;
+	mean = c->label_ns / (double)c->answered_ns;
+	variance = c->label_squared_ns / (double)c->answered_ns - mean * mean;
+	return (uint32_t)(sqrt(fmax(variance, 0) / (double)(c->answered - 1)) * PPM + 0.5);
+}
+
+static void fill_latency(struct nve_totals *t, const struct nve_ahead_counts *c)
+{
+	double n = (double)c->miss_timed, mean, variance;
+
+	if (!c->miss_timed)
+		return;
+	t->latency_ps = nve_ahead_latency_ps(c->miss_ticks, c->miss_timed);
+	mean = (double)c->miss_ticks / n;
+	variance = c->miss_ticks_squared / n - mean * mean;
+	t->latency_se_ps = (uint64_t)((double)t->latency_ps / mean * sqrt(fmax(variance, 0) / n));
+}
+
+static void fill_totals(struct nve_totals *t, const struct sums *s)
+{
+	const struct nve_ahead_counts *c = &s->ahead;
+	const struct nve_thread_model *m = &s->model;
+
+	memset(t, 0, sizeof(*t));
+	t->cpu_ns = m->cpu_ns;
+	t->stall_ns = m->stall_ns;
+	t->stall_wb_ns = m->stall_wb_ns;
+	t->ma_ro = m->ma_ro;
+	t->ma_wb = m->ma_wb;
+	t->clamps = m->clamps;
+	t->epochs = m->epochs;
+	t->stall_share_ppm = ratio_ppm((double)m->stall_ns, (double)m->cpu_ns);
+	t->stall_share_se_ppm = share_se_ppm(c);
+	t->dirty_ppm = ratio_ppm((double)m->stall_wb_ns, (double)m->stall_ns);
+	t->dirty_se_ppm = m->stall_ns ? (uint32_t)(sqrt(s->dirty_variance) / (double)m->stall_ns * PPM)
+				      : 0;
+	fill_latency(t, c);
+	t->dram_lat_ps =
+		m->stall_ns ? (uint64_t)(m->dram_lat_ps_by_stall / (double)m->stall_ns) : 0;
+	t->delay_owed_ns = m->delay_owed_ns;
+	t->delay_paid_ns = s->paid_ns;
+	t->delay_dropped_ns = m->delay_owed_ns - s->paid_ns;
+	t->samples = c->samples;
+	t->samples_user = c->samples_user;
+	t->samples_kernel = c->samples_kernel;
+	t->samples_own = c->samples_own;
+	t->samples_no_answer = c->samples_no_answer;
+	t->samples_lost = s->samples_lost;
+	t->windows = c->windows;
+	t->window_steps = c->window_steps;
+	t->window_limits = c->window_limits;
+	memcpy(t->window_stops, c->window_stops, sizeof(t->window_stops));
+	t->touches = c->touches;
+	t->misses = c->misses;
+	t->misses_written = c->misses_written;
+	t->faults = c->faults;
+	t->handler_ns = s->cost_ns;
+	t->lookahead_ns = s->lookahead_ns;
+	t->saved_ns = s->saved_ns;
+	t->monitor_ns = s->monitor_ns;
+}
+
+static void thread_name(const struct nve_thread *t, char name[16])
+{
+	char path[64];
+	size_t length;
+
+	if (t->name[0]) { /* it told its name when it ended */
+		memcpy(name, t->name, sizeof(t->name));
+		return;
+	}
+	nve_format(path, sizeof(path), "/proc/self/task/%d/comm", t->tid);
+	if (nve_file_read(path, name, 16, &length) || !length)
+		strcpy(name, "?");
+	else if (name[length - 1] == '\n')
+		name[length - 1] = '\0';
+}
+
+static void list_thread(const struct nve_thread *t, bool alive)
+{
+	struct nve_thread_snapshot *out;
+	struct sums sums = {0};
+
+	state.threads++;
+	if (state.listed == THREADS_LISTED)
+		return;
+	out = &state.thread[state.listed++];
+	out->tid = t->tid;
+	out->alive = alive;
+	thread_name(t, out->name);
+	add_thread(&sums, t);
+	fill_totals(&out->totals, &sums);
+}
+
+void nve_collect_ended(const struct nve_thread *t)
+{
+	add_thread(&state.process, t);
+	list_thread(t, false);
+}
+
+static void visit_live(struct nve_thread *t, void *arg)
+{
+	add_thread(arg, t);
+	list_thread(t, true);
+}
+
+static void fill_stop_names(struct nve_snapshot *s)
+{
+	struct nve_ahead_stop_name names[NVE_SNAPSHOT_STOP_NAMES] = {0};
+	int n = nve_ahead_stop_names(names, NVE_SNAPSHOT_STOP_NAMES);
+
+	for (int i = 0; i < n; i++) {
+		memcpy(s->stop_names[i].name, names[i].name, sizeof(s->stop_names[i].name));
+		s->stop_names[i].count = names[i].count;
+	}
+}
+
+void nve_collect_fill(struct nve_snapshot *s)
+{
+	static struct sums sums;
+
+	sums = state.process;
+	nve_thread_each(visit_live, &sums);
+	fill_totals(&s->totals, &sums);
+	fill_stop_names(s);
+	s->threads = state.thread;
+	s->thread_count = state.listed;
+	s->threads_total = state.threads;
+	s->threads_not_listed = state.threads - state.listed;
+}

@@ -1,0 +1,24 @@
+/*
+ * Sums what the threads know into the totals of a report: the runtime's eye on emu and count.
+ */
+#ifndef NVE_COLLECT_H
+#define NVE_COLLECT_H
+
+#include <stdbool.h>
+
+#include "emu/thread.h"
+#include "report/snapshot.h"
+
+/* injects: whether delay is injected at all (not with NVM_INJECT=off). Once, before any thread. */
+void nve_collect_setup(bool injects);
+
+/* A thread that ends: called under the registry's lock. */
+void nve_collect_ended(const struct nve_thread *t);
+
+/* Fills totals, threads and stop names. Not reentrant: the thread list is static. */
+void nve_collect_fill(struct nve_snapshot *s);
+
+/* A forked child starts with nothing counted. */
+void nve_collect_after_fork(void);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * The interpreter's own form of an instruction: decoded once, executed by one function.
+ */
+#ifndef NVE_AHEAD_DECODE_H
+#define NVE_AHEAD_DECODE_H
+
+#include <Zydis/Zydis.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "count/ahead/interp.h"
+
+#define NVE_ARITH_FLAGS 0x8d5u /* CF PF AF ZF SF OF */
+#define NVE_FLAG_CF     0x001u
+#define NVE_FLAG_PF     0x004u
+#define NVE_FLAG_AF     0x010u
+#define NVE_FLAG_ZF     0x040u
+#define NVE_FLAG_SF     0x080u
+#define NVE_FLAG_DF     0x400u
+#define NVE_FLAG_OF     0x800u
+
+#define NVE_NO_REG 16u /* base or index of an address without one */
+
+struct nve_run;
+struct nve_insn;
+
+/* Executes one instruction. 0 to go on, or the enum nve_stop that ends the run. */
+typedef int nve_exec_fn(struct nve_run *run, const struct nve_insn *insn);
+
+/* A copied instruction: loads its registers from cpu, runs on scratch memory, stores them back. */
+typedef void nve_stub_fn(struct nve_cpu *cpu, void *scratch);
+
+enum nve_operand_kind { NVE_OPERAND_NONE, NVE_OPERAND_REG, NVE_OPERAND_IMM, NVE_OPERAND_MEM };
+
+struct nve_operand {
+	uint8_t kind;  /* enum nve_operand_kind */
+	uint8_t reg;   /* general register */
+	uint8_t shift; /* 8 for ah, ch, dh, bh */
+	uint8_t bytes;
+};
+
+enum nve_segment { NVE_SEGMENT_FLAT, NVE_SEGMENT_FS, NVE_SEGMENT_GS };
+
+/* Which lanes of a memory operand an instruction touches. */
+enum nve_lanes {
+	NVE_LANES_ALL,
+	NVE_LANES_K,        /* those set in mask register lane_reg */
+	NVE_LANES_COMPRESS, /* as many as are set there, from the first on */
+	NVE_LANES_SIGN,     /* those whose sign bit is set in vector register lane_reg */
+};
+
+enum nve_rep { NVE_REP_NONE, NVE_REP_ALWAYS, NVE_REP_EQUAL, NVE_REP_NOT_EQUAL };
+
+struct nve_insn {
+	uint64_t ip;
+	uint8_t code[16];
+	nve_exec_fn *exec;
+	nve_stub_fn *stub;
+	uint64_t imm; /* immediate, or the target of a direct branch */
+	uint64_t disp;
+	uint32_t vec_read, vec_write;
+	uint16_t gpr_read, gpr_write;
+	uint16_t flags_read, flags_write;
+	uint16_t mnemonic; /* ZydisMnemonic */
+	uint16_t mem_bytes;
+	uint8_t k_read, k_write;
+	uint8_t length; /* 0: empty */
+	uint8_t op;     /* condition code, or what exec takes it for */
+	uint8_t rep;    /* enum nve_rep */
+	uint8_t base, index, scale, segment;
+	uint8_t mem_kind;   /* enum nve_access_kind bits */
+	uint8_t lanes;      /* enum nve_lanes */
+	uint8_t lane_reg;
+	uint8_t lane_bytes; /* of memory; index_bytes: of the index of a gather */
+	uint8_t index_bytes;
+	bool addr32;
+	bool opens; /* the memory operand is announced before exec is called */
+	bool has_mem;
+	struct nve_operand operand[3];
+};
+
+/* What the decoder needs room for; kept off the stack. */
+struct nve_decoder {
+	ZydisDecoder zydis;
+	ZydisDecodedInstruction raw;
+	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+};
+
+void nve_decoder_init(struct nve_decoder *decoder);
+
+/* Decodes size bytes of code at ip. 0, or NVE_STOP_TRAP (no instruction), NVE_STOP_UNMAPPED (cut). */
+int nve_decode(struct nve_decoder *decoder, uint64_t ip, const uint8_t code[16], size_t size,
+	       struct nve_insn *insn);
+
+/* True if the processor has what the instruction needs and a copy of it is safe to run. */
+bool nve_decode_is_native(const struct nve_decoder *decoder);
+
+/* The function for an integer instruction of the core, or NULL; may set op and opens. */
+nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+#endif

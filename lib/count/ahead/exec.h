@@ -1,0 +1,145 @@
+/*
+ * What executing an instruction has at hand: the run, its registers, its memory.
+ */
+#ifndef NVE_AHEAD_EXEC_H
+#define NVE_AHEAD_EXEC_H
+
+#include "count/ahead/decode.h"
+#include "count/ahead/overlay.h"
+
+struct nve_run {
+	struct nve_interp *in;
+	struct nve_overlay *overlay;
+	uint8_t *scratch; /* 64-byte aligned, for the memory operand of a copied instruction */
+	struct nve_xsave_image *xsaved;
+	struct nve_cpu *cpu;
+	const struct nve_interp_world *world;
+	uint32_t step, limit;
+	uint32_t flags_unknown; /* which arithmetic flags */
+	uint64_t ip, next;      /* this instruction, the next one */
+	uint64_t mem_addr;      /* of the memory operand, once opened */
+};
+
+/* Vector registers as an xsave wrote them, for the xrstor that takes them back. */
+struct nve_xsave_image {
+	alignas(64) uint64_t zmm[32][8];
+	uint64_t k[8];
+	uint64_t addr; /* 0: none */
+	uint64_t mask;
+	uint32_t vec_unknown;
+	uint8_t k_unknown;
+};
+
+struct nve_value {
+	uint64_t v;
+	bool unknown;
+};
+
+/* Order matters: the first two may be done many elements at once. */
+enum nve_string {
+	NVE_STRING_MOVS,
+	NVE_STRING_STOS,
+	NVE_STRING_LODS,
+	NVE_STRING_CMPS,
+	NVE_STRING_SCAS,
+};
+
+enum nve_xsave { NVE_XSAVE_FX, NVE_XSAVE_EXTENDED };
+
+/* Memory. Each returns 0 or the stop. */
+int nve_mem_addr(const struct nve_run *run, const struct nve_insn *insn, uint64_t *addr);
+int nve_mem_open(struct nve_run *run, const struct nve_insn *insn);
+int nve_mem_touch(struct nve_run *run, uint64_t addr, uint32_t size, uint32_t kind);
+int nve_mem_load(const struct nve_run *run, uint64_t addr, size_t size, void *dst, bool *unknown);
+int nve_mem_store(struct nve_run *run, uint64_t addr, size_t size, const void *src, bool unknown);
+
+/* Instructions by family. */
+nve_exec_fn nve_exec_nop, nve_exec_syscall, nve_exec_trap, nve_exec_unsupported;
+nve_exec_fn nve_exec_mov, nve_exec_movsx, nve_exec_lea, nve_exec_movbe, nve_exec_xchg;
+nve_exec_fn nve_exec_push, nve_exec_pop, nve_exec_pushf, nve_exec_popf, nve_exec_leave;
+nve_exec_fn nve_exec_jmp, nve_exec_jcc, nve_exec_jrcxz, nve_exec_loop, nve_exec_call, nve_exec_ret;
+nve_exec_fn nve_exec_setcc, nve_exec_cmov, nve_exec_extend, nve_exec_flag, nve_exec_lahf;
+nve_exec_fn nve_exec_sahf, nve_exec_segbase, nve_exec_xlat;
+nve_exec_fn nve_exec_alu, nve_exec_compare, nve_exec_unary, nve_exec_shift, nve_exec_scan;
+nve_exec_fn nve_exec_bits, nve_exec_imul, nve_exec_mul, nve_exec_div, nve_exec_xadd;
+nve_exec_fn nve_exec_cmpxchg, nve_exec_cmpxchg_wide, nve_exec_shift_free;
+nve_exec_fn nve_exec_string;
+nve_exec_fn nve_exec_native, nve_exec_opaque, nve_exec_gather, nve_exec_scatter, nve_exec_vzero;
+nve_exec_fn nve_exec_xsave, nve_exec_xrstor;
+
+static inline uint64_t nve_truncate(uint64_t v, unsigned bytes)
+{
+	return bytes >= 8 ? v : v & ((1ull << (8 * bytes)) - 1);
+}
+
+static inline uint64_t nve_sign_extend(uint64_t v, unsigned bytes)
+{
+	unsigned shift = 64 - 8 * bytes;
+
+	return (uint64_t)((int64_t)(v << shift) >> shift);
+}
+
+static inline struct nve_value nve_gpr_read(const struct nve_cpu *cpu, unsigned reg)
+{
+	return (struct nve_value){cpu->gpr[reg], cpu->gpr_unknown >> reg & 1};
+}
+
+/* Writes the lowest bytes of a register as the processor does: 4 zero-extend, 1 and 2 merge. */
+static inline void nve_gpr_write(struct nve_cpu *cpu, struct nve_operand op, struct nve_value value)
+{
+	uint64_t *reg = &cpu->gpr[op.reg];
+	uint32_t bit = 1u << op.reg;
+
+	if (op.bytes >= 4) {
+		*reg = nve_truncate(value.v, op.bytes);
+		cpu->gpr_unknown = value.unknown ? cpu->gpr_unknown | bit : cpu->gpr_unknown & ~bit;
+		return;
+	}
+	uint64_t mask = nve_truncate(~0ull, op.bytes) << op.shift;
+
+	*reg = (*reg & ~mask) | (value.v << op.shift & mask);
+	if (value.unknown)
+		cpu->gpr_unknown |= bit;
+}
+
+static inline struct nve_operand nve_gpr_operand(unsigned reg, unsigned bytes)
+{
+	return (struct nve_operand){NVE_OPERAND_REG, (uint8_t)reg, 0, (uint8_t)bytes};
+}
+
+static inline void nve_flags_write(struct nve_run *run, uint32_t mask, uint64_t flags, bool unknown)
+{
+	run->cpu->rflags = (run->cpu->rflags & ~(uint64_t)mask) | (flags & mask);
+	mask &= NVE_ARITH_FLAGS;
+	run->flags_unknown = unknown ? run->flags_unknown | mask : run->flags_unknown & ~mask;
+	run->cpu->flags_unknown = run->flags_unknown != 0;
+}
+
+/* Value of an operand; one in memory must have been opened. */
+static inline int nve_operand_read(const struct nve_run *run, const struct nve_insn *insn,
+				   struct nve_operand op, struct nve_value *value)
+{
+	switch (op.kind) {
+	case NVE_OPERAND_REG:
+		*value = nve_gpr_read(run->cpu, op.reg);
+		value->v = nve_truncate(value->v >> op.shift, op.bytes);
+		return 0;
+	case NVE_OPERAND_MEM:
+		value->v = 0;
+		return nve_mem_load(run, run->mem_addr, op.bytes, &value->v, &value->unknown);
+	default:
+		*value = (struct nve_value){insn->imm, false};
+		return 0;
+	}
+}
+
+static inline int nve_operand_write(struct nve_run *run, struct nve_operand op,
+				    struct nve_value value)
+{
+	if (op.kind == NVE_OPERAND_MEM)
+		return nve_mem_store(run, run->mem_addr, op.bytes, &value.v, value.unknown);
+	nve_gpr_write(run->cpu, op, value);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,393 @@
+/* Moves, stack, branches and flags. */
+#include "count/ahead/exec.h"
+
+#define RSP 4u
+#define RBP 5u
+
+int nve_exec_nop(struct nve_run *run, const struct nve_insn *insn)
+{
+	(void)run;
+	(void)insn;
+	return 0;
+}
+
+int nve_exec_syscall(struct nve_run *run, const struct nve_insn *insn)
+{
+	(void)run;
+	(void)insn;
+	return NVE_STOP_SYSCALL;
+}
+
+int nve_exec_trap(struct nve_run *run, const struct nve_insn *insn)
+{
+	(void)run;
+	(void)insn;
+	return NVE_STOP_TRAP;
+}
+
+int nve_exec_unsupported(struct nve_run *run, const struct nve_insn *insn)
+{
+	(void)run;
+	(void)insn;
+	return NVE_STOP_UNSUPPORTED;
+}
+
+int nve_exec_mov(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value value;
+	int stop = nve_operand_read(run, insn, insn->operand[1], &value);
+
+	return stop ? stop : nve_operand_write(run, insn->operand[0], value);
+}
+
+/* movsx, movsxd; movzx is a mov whose source is narrower. */
+int nve_exec_movsx(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value value;
+	int stop = nve_operand_read(run, insn, insn->operand[1], &value);
+
+	value.v = nve_sign_extend(value.v, insn->operand[1].bytes);
+	return stop ? stop : nve_operand_write(run, insn->operand[0], value);
+}
+
+int nve_exec_movbe(struct nve_run *run, const struct nve_insn *insn)
+{
+	unsigned bytes = insn->operand[0].bytes;
+	struct nve_value value;
+	unsigned from = insn->operand[1].kind == NVE_OPERAND_NONE ? 0 : 1; /* bswap has one */
+	int stop = nve_operand_read(run, insn, insn->operand[from], &value);
+
+	value.v = __builtin_bswap64(value.v) >> (64 - 8 * bytes);
+	return stop ? stop : nve_operand_write(run, insn->operand[0], value);
+}
+
+int nve_exec_lea(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value value = {0, false};
+
+	value.unknown = nve_mem_addr(run, insn, &value.v) != 0;
+	nve_gpr_write(run->cpu, insn->operand[0], value);
+	return 0;
+}
+
+int nve_exec_xchg(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value a, b;
+	int stop = nve_operand_read(run, insn, insn->operand[0], &a);
+
+	if (!stop)
+		stop = nve_operand_read(run, insn, insn->operand[1], &b);
+	if (!stop)
+		stop = nve_operand_write(run, insn->operand[0], b);
+	if (!stop)
+		stop = nve_operand_write(run, insn->operand[1], a);
+	return stop;
+}
+
+/* xlatb */
+int nve_exec_xlat(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value value = {0, false};
+	int stop;
+
+	if (run->cpu->gpr_unknown & 9)
+		return NVE_STOP_UNKNOWN_ADDRESS;
+	run->mem_addr = run->cpu->gpr[3] + (run->cpu->gpr[0] & 0xff);
+	if (insn->segment != NVE_SEGMENT_FLAT || insn->addr32)
+		return NVE_STOP_UNSUPPORTED;
+	stop = nve_mem_touch(run, run->mem_addr, 1, NVE_ACCESS_READ);
+	if (!stop)
+		stop = nve_mem_load(run, run->mem_addr, 1, &value.v, &value.unknown);
+	if (!stop)
+		nve_gpr_write(run->cpu, nve_gpr_operand(0, 1), value);
+	return stop;
+}
+
+static int push(struct nve_run *run, unsigned bytes, struct nve_value value)
+{
+	struct nve_cpu *cpu = run->cpu;
+	uint64_t to = cpu->gpr[RSP] - bytes;
+	int stop;
+
+	if (cpu->gpr_unknown >> RSP & 1)
+		return NVE_STOP_UNKNOWN_ADDRESS;
+	stop = nve_mem_touch(run, to, bytes, NVE_ACCESS_WRITE | NVE_ACCESS_STACK);
+	if (!stop)
+		stop = nve_mem_store(run, to, bytes, &value.v, value.unknown);
+	if (!stop)
+		cpu->gpr[RSP] = to;
+	return stop;
+}
+
+static int pop(struct nve_run *run, unsigned bytes, struct nve_value *value)
+{
+	struct nve_cpu *cpu = run->cpu;
+	uint64_t from = cpu->gpr[RSP];
+	int stop;
+
+	if (cpu->gpr_unknown >> RSP & 1)
+		return NVE_STOP_UNKNOWN_ADDRESS;
+	value->v = 0;
+	stop = nve_mem_touch(run, from, bytes, NVE_ACCESS_READ | NVE_ACCESS_STACK);
+	if (!stop)
+		stop = nve_mem_load(run, from, bytes, &value->v, &value->unknown);
+	if (!stop)
+		cpu->gpr[RSP] = from + bytes;
+	return stop;
+}
+
+int nve_exec_push(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value value;
+	int stop = nve_operand_read(run, insn, insn->operand[0], &value);
+
+	return stop ? stop : push(run, insn->operand[0].bytes, value);
+}
+
+/* The address of a memory operand is computed with the stack pointer already moved. */
+int nve_exec_pop(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value value;
+	uint64_t rsp = run->cpu->gpr[RSP];
+	int stop = pop(run, insn->operand[0].bytes, &value);
+
+	if (!stop && insn->operand[0].kind == NVE_OPERAND_MEM)
+		stop = nve_mem_open(run, insn);
+	if (!stop)
+		stop = nve_operand_write(run, insn->operand[0], value);
+	if (stop)
+		run->cpu->gpr[RSP] = rsp;
+	return stop;
+}
+
+int nve_exec_pushf(struct nve_run *run, const struct nve_insn *insn)
+{
+	uint64_t flags = run->cpu->rflags & 0xfcffff;
+
+	return push(run, insn->mem_bytes, (struct nve_value){flags, run->flags_unknown != 0});
+}
+
+int nve_exec_popf(struct nve_run *run, const struct nve_insn *insn)
+{
+	const uint32_t user = NVE_ARITH_FLAGS | NVE_FLAG_DF | 0x244000; /* NT, AC, ID */
+	struct nve_value value;
+	int stop = pop(run, insn->mem_bytes, &value);
+
+	if (!stop)
+		nve_flags_write(run, insn->mem_bytes == 2 ? user & 0xffff : user, value.v,
+				value.unknown);
+	return stop;
+}
+
+int nve_exec_leave(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_cpu *cpu = run->cpu;
+	uint64_t rsp = cpu->gpr[RSP];
+	struct nve_value value;
+	int stop;
+
+	(void)insn;
+	if (cpu->gpr_unknown >> RBP & 1)
+		return NVE_STOP_UNKNOWN_ADDRESS;
+	cpu->gpr[RSP] = cpu->gpr[RBP];
+	stop = pop(run, 8, &value);
+	if (stop) {
+		cpu->gpr[RSP] = rsp;
+		return stop;
+	}
+	cpu->gpr_unknown &= ~(1u << RSP);
+	nve_gpr_write(cpu, nve_gpr_operand(RBP, 8), value);
+	return 0;
+}
+
+static const uint16_t condition_flags[8] = {
+	NVE_FLAG_OF, NVE_FLAG_CF, NVE_FLAG_ZF, NVE_FLAG_CF | NVE_FLAG_ZF,
+	NVE_FLAG_SF, NVE_FLAG_PF, NVE_FLAG_SF | NVE_FLAG_OF, NVE_FLAG_SF | NVE_FLAG_OF | NVE_FLAG_ZF,
+};
+
+/* Condition of the low four bits of an opcode; unknown if a flag that it reads is. */
+static struct nve_value condition(const struct nve_run *run, unsigned code)
+{
+	uint64_t f = run->cpu->rflags;
+	bool less = (f >> 7 ^ f >> 11) & 1;
+	bool is_true;
+
+	switch (code >> 1) {
+	case 6: is_true = less; break;
+	case 7: is_true = less || (f & NVE_FLAG_ZF); break;
+	default: is_true = f & condition_flags[code >> 1]; break;
+	}
+	return (struct nve_value){is_true ^ (code & 1),
+				  run->flags_unknown & condition_flags[code >> 1]};
+}
+
+int nve_exec_jcc(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value taken = condition(run, insn->op);
+
+	if (taken.unknown)
+		return NVE_STOP_UNKNOWN_BRANCH;
+	if (taken.v)
+		run->next = insn->imm;
+	return 0;
+}
+
+int nve_exec_setcc(struct nve_run *run, const struct nve_insn *insn)
+{
+	return nve_operand_write(run, insn->operand[0], condition(run, insn->op));
+}
+
+int nve_exec_cmov(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value is_true = condition(run, insn->op), src, dst;
+	int stop = nve_operand_read(run, insn, insn->operand[1], &src);
+
+	if (stop)
+		return stop;
+	nve_operand_read(run, insn, insn->operand[0], &dst);
+	if (is_true.v)
+		dst = src;
+	dst.unknown |= is_true.unknown;
+	nve_gpr_write(run->cpu, insn->operand[0], dst);
+	return 0;
+}
+
+static int jump_to(struct nve_run *run, struct nve_value target)
+{
+	if (target.unknown)
+		return NVE_STOP_UNKNOWN_BRANCH;
+	run->next = target.v;
+	return 0;
+}
+
+int nve_exec_jmp(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value target;
+	int stop = nve_operand_read(run, insn, insn->operand[0], &target);
+
+	return stop ? stop : jump_to(run, target);
+}
+
+int nve_exec_jrcxz(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value count = nve_gpr_read(run->cpu, 1);
+
+	if (count.unknown)
+		return NVE_STOP_UNKNOWN_BRANCH;
+	if (!nve_truncate(count.v, insn->mnemonic == ZYDIS_MNEMONIC_JECXZ ? 4 : 8))
+		run->next = insn->imm;
+	return 0;
+}
+
+int nve_exec_loop(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value count = nve_gpr_read(run->cpu, 1);
+	bool zero = run->cpu->rflags & NVE_FLAG_ZF;
+
+	if (insn->addr32)
+		return NVE_STOP_UNSUPPORTED;
+	if (count.unknown || (insn->mnemonic != ZYDIS_MNEMONIC_LOOP &&
+			      (run->flags_unknown & NVE_FLAG_ZF)))
+		return NVE_STOP_UNKNOWN_BRANCH;
+	run->cpu->gpr[1] = --count.v;
+	if (count.v && (insn->mnemonic == ZYDIS_MNEMONIC_LOOP ||
+			zero == (insn->mnemonic == ZYDIS_MNEMONIC_LOOPE)))
+		run->next = insn->imm;
+	return 0;
+}
+
+int nve_exec_call(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value target;
+	int stop = nve_operand_read(run, insn, insn->operand[0], &target);
+
+	if (!stop && target.unknown)
+		stop = NVE_STOP_UNKNOWN_BRANCH;
+	if (!stop)
+		stop = push(run, 8, (struct nve_value){run->next, false});
+	return stop ? stop : jump_to(run, target);
+}
+
+int nve_exec_ret(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value target;
+	int stop = pop(run, 8, &target);
+
+	if (stop)
+		return stop;
+	run->cpu->gpr[RSP] += insn->imm;
+	return jump_to(run, target);
+}
+
+/* cbw, cwde, cdqe, cwd, cdq, cqo */
+int nve_exec_extend(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_cpu *cpu = run->cpu;
+	struct nve_value value = nve_gpr_read(cpu, 0);
+	unsigned bytes = insn->op; /* of the result */
+
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_CBW:
+	case ZYDIS_MNEMONIC_CWDE:
+	case ZYDIS_MNEMONIC_CDQE:
+		value.v = nve_sign_extend(value.v, bytes / 2);
+		nve_gpr_write(cpu, nve_gpr_operand(0, bytes), value);
+		return 0;
+	default:
+		value.v = value.v >> (8 * bytes - 1) & 1 ? ~0ull : 0;
+		nve_gpr_write(cpu, nve_gpr_operand(2, bytes), value);
+		return 0;
+	}
+}
+
+/* clc, stc, cmc, cld, std */
+int nve_exec_flag(struct nve_run *run, const struct nve_insn *insn)
+{
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_CLC: nve_flags_write(run, NVE_FLAG_CF, 0, false); break;
+	case ZYDIS_MNEMONIC_STC: nve_flags_write(run, NVE_FLAG_CF, NVE_FLAG_CF, false); break;
+	case ZYDIS_MNEMONIC_CMC: run->cpu->rflags ^= NVE_FLAG_CF; break;
+	case ZYDIS_MNEMONIC_CLD: nve_flags_write(run, NVE_FLAG_DF, 0, false); break;
+	default: nve_flags_write(run, NVE_FLAG_DF, NVE_FLAG_DF, false); break;
+	}
+	return 0;
+}
+
+int nve_exec_lahf(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_operand ah = {NVE_OPERAND_REG, 0, 8, 1};
+	struct nve_value flags = {(run->cpu->rflags & 0xd5) | 2, run->flags_unknown & 0xd5};
+
+	(void)insn;
+	nve_gpr_write(run->cpu, ah, flags);
+	return 0;
+}
+
+int nve_exec_sahf(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_value ax = nve_gpr_read(run->cpu, 0);
+
+	(void)insn;
+	nve_flags_write(run, 0xd5, ax.v >> 8, ax.unknown);
+	return 0;
+}
+
+/* rdfsbase, rdgsbase, wrfsbase, wrgsbase */
+int nve_exec_segbase(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_cpu *cpu = run->cpu;
+	bool is_fs = insn->mnemonic == ZYDIS_MNEMONIC_RDFSBASE ||
+		     insn->mnemonic == ZYDIS_MNEMONIC_WRFSBASE;
+	uint64_t *base = is_fs ? &cpu->fs_base : &cpu->gs_base;
+	struct nve_value value;
+
+	if (insn->mnemonic == ZYDIS_MNEMONIC_RDFSBASE || insn->mnemonic == ZYDIS_MNEMONIC_RDGSBASE) {
+		nve_gpr_write(cpu, insn->operand[0], (struct nve_value){*base, false});
+		return 0;
+	}
+	nve_operand_read(run, insn, insn->operand[0], &value);
+	if (value.unknown)
+		return NVE_STOP_UNKNOWN_ADDRESS;
+	*base = value.v;
+	return 0;
+}

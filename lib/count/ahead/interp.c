@@ -1,0 +1,143 @@
+#include "count/ahead/interp.h"
+
+#include <string.h>
+
+#include "base/base.h"
+#include "count/ahead/cpu_context.h"
+#include "count/ahead/exec.h"
+#include "count/ahead/host.h"
+#include "count/ahead/native.h"
+
+#define CACHE_ENTRIES 8192u /* a power of two */
+
+struct nve_interp {
+	alignas(64) uint8_t scratch[128];
+	struct nve_xsave_image xsaved;
+	struct nve_decoder decoder;
+	ZydisMnemonic stopped_at;
+	struct nve_overlay overlay;
+	struct nve_insn cache[CACHE_ENTRIES];
+};
+
+int nve_interp_setup(void)
+{
+	nve_host_setup();
+	nve_cpu_context_setup();
+	return nve_native_setup();
+}
+
+size_t nve_interp_bytes(void) { return sizeof(struct nve_interp); }
+
+struct nve_interp *nve_interp_init(void *mem)
+{
+	struct nve_interp *in = mem;
+
+	nve_decoder_init(&in->decoder);
+	in->stopped_at = ZYDIS_MNEMONIC_INVALID;
+	return in;
+}
+
+/* True if the bytes are still those that were decoded; length is 1 to 15. */
+static bool is_same_code(const struct nve_insn *insn, const uint8_t code[16])
+{
+	uint64_t was[2], is[2];
+	unsigned bits = 8u * insn->length;
+
+	memcpy(was, insn->code, sizeof(was));
+	memcpy(is, code, sizeof(is));
+	if (bits <= 64)
+		return (was[0] ^ is[0]) << (64 - bits) == 0;
+	return was[0] == is[0] && (was[1] ^ is[1]) << (128 - bits) == 0;
+}
+
+static struct nve_insn *cache_entry(struct nve_interp *in, uint64_t ip)
+{
+	return &in->cache[(ip ^ ip >> 13) & (CACHE_ENTRIES - 1)];
+}
+
+/* The instruction at rip, as the stores of this run may have changed it. */
+static int fetch(struct nve_run *run, const struct nve_insn **out)
+{
+	struct nve_insn *insn = cache_entry(run->in, run->ip);
+	uint8_t code[16] = {0};
+	int size = run->world->fetch(run->world->ctx, run->ip, code);
+	int stop = 0;
+
+	run->in->stopped_at = ZYDIS_MNEMONIC_INVALID;
+	if (size < 1)
+		return NVE_STOP_UNMAPPED;
+	if (run->overlay->used)
+		nve_overlay_patch(run->overlay, run->ip, code, (size_t)size);
+	if (insn->ip != run->ip || !insn->length || insn->length > size || !is_same_code(insn, code))
+		stop = nve_decode(&run->in->decoder, run->ip, code, (size_t)size, insn);
+	*out = insn;
+	return stop;
+}
+
+static int execute(struct nve_run *run, const struct nve_insn *insn)
+{
+	int stop = 0;
+
+	if (run->world->step)
+		run->world->step(run->world->ctx, run->ip, run->step);
+	run->next = run->ip + insn->length;
+	if (insn->opens)
+		stop = nve_mem_open(run, insn);
+	return stop ? stop : insn->exec(run, insn);
+}
+
+static void start(struct nve_run *run, struct nve_interp *in, struct nve_cpu *cpu,
+		  const struct nve_interp_world *world, uint32_t limit)
+{
+	*run = (struct nve_run){
+		.in = in,
+		.overlay = &in->overlay,
+		.scratch = in->scratch,
+		.xsaved = &in->xsaved,
+		.cpu = cpu,
+		.world = world,
+		.limit = limit,
+		.flags_unknown = cpu->flags_unknown ? NVE_ARITH_FLAGS : 0,
+	};
+}
+
+struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *cpu,
+					const struct nve_interp_world *world, uint32_t limit)
+{
+	const struct nve_insn *insn;
+	struct nve_run run;
+	int stop = 0;
+
+	start(&run, in, cpu, world, limit);
+	nve_overlay_clear(&in->overlay);
+	in->xsaved.addr = 0;
+	while (run.step < limit) {
+		insn = NULL;
+		run.ip = cpu->rip;
+		stop = fetch(&run, &insn);
+		if (!stop)
+			stop = execute(&run, insn);
+		if (stop) {
+			in->stopped_at = insn && insn->length ? insn->mnemonic : 0;
+			break;
+		}
+		cpu->rip = run.next;
+		run.step++;
+	}
+	return (struct nve_interp_result){(enum nve_stop)stop, run.step, cpu->rip};
+}
+
+int nve_interp_peek(struct nve_interp *in, const struct nve_interp_world *world, uint64_t addr,
+		    void *dst, size_t size)
+{
+	int err = world->read(world->ctx, addr, dst, size);
+
+	return err < 0 ? err : nve_overlay_patch(&in->overlay, addr, dst, size);
+}
+
+const char *nve_interp_stop_name(const struct nve_interp *in)
+{
+	const char *name = ZydisMnemonicGetString(in->stopped_at);
+
+	return name ? name : "";
+}

@@ -1,0 +1,263 @@
+#include "emu/inject.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/clock.h"
+#include "count/ahead/pages.h"
+#include "count/ahead/touch.h"
+#include "emu/guard.h"
+#include "emu/monitor.h"
+
+enum {
+	SIGNAL = SIGURG,
+	SAMPLE_NS = 4000000,     /* between samples at most; the kernel's tick rounds it up */
+	SPIN_SLACK_NS = 300,     /* a shorter rest is left for the next time */
+	SLEEP_MIN_NS = 50000000, /* shorter delays spin in mode auto: a stalled core is a busy core */
+	SLEEP_MARGIN_NS = 1000000,
+	SIGNAL_ROUNDS = 64,
+	RESTART_BYTES = 7,       /* mov $number, %eax; syscall */
+};
+
+static struct {
+	struct nve_inject_config config;
+	uint64_t sample_ns;
+} state;
+
+static uint64_t cpu_ns(void)
+{
+	return nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* Raw calls: libc's keep a table of their own for timers, and allocate. */
+static int timer_make(int *id, struct nve_thread *t)
+{
+	struct sigevent event;
+
+	memset(&event, 0, sizeof(event));
+	event.sigev_notify = SIGEV_THREAD_ID;
+	event.sigev_signo = SIGNAL;
+	event.sigev_value.sival_ptr = t;
+	event._sigev_un._tid = (int)syscall(SYS_gettid);
+	return syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, id) ? -errno : 0;
+}
+
+static int timer_arm(int id, uint64_t after_ns)
+{
+	struct itimerspec spec = {
+		.it_value = {.tv_sec = (time_t)(after_ns / 1000000000),
+			     .tv_nsec = (long)(after_ns % 1000000000)},
+	};
+
+	return syscall(SYS_timer_settime, id, 0, &spec, NULL) ? -errno : 0;
+}
+
+/*
+ * A tick may meet a thread on its way into a blocking call, which then returns EINTR where
+ * SA_RESTART does not reach (poll, nanosleep, futex ...). The program never asked for our signal:
+ * the call is made again. Its number is read from the instruction before; where the code looks
+ * otherwise the result stays.
+ */
+static void restart_call(ucontext_t *uc)
+{
+	greg_t *regs = uc->uc_mcontext.gregs;
+	uint8_t code[RESTART_BYTES];
+
+	if (regs[REG_RAX] != -EINTR)
+		return;
+	if (nve_touch_copy(code, (uint64_t)regs[REG_RIP] - RESTART_BYTES, RESTART_BYTES))
+		return;
+	if (code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05)
+		regs[REG_RIP] -= RESTART_BYTES;
+}
+
+static void spin(uint64_t delay_ns)
+{
+	uint64_t end_ns = cpu_ns() + delay_ns, now_ns;
+
+	/* By the CPU clock, since the thread may lose its core while it spins. */
+	while ((now_ns = cpu_ns()) + SPIN_SLACK_NS < end_ns)
+		nve_spin_until(nve_tsc() +
+			       nve_ns_to_tsc(end_ns - now_ns - SPIN_SLACK_NS / 2, state.config.tsc_khz));
+}
+
+static bool sleeps(uint64_t delay_ns)
+{
+	if (state.config.mode == NVE_INJECT_SLEEP)
+		return delay_ns > 2 * SLEEP_MARGIN_NS;
+	return state.config.mode == NVE_INJECT_AUTO && delay_ns > SLEEP_MIN_NS;
+}
+
+/* Returns the delay really served, ns. */
+static uint64_t serve(uint64_t delay_ns)
+{
+	uint64_t start_cpu = cpu_ns(), start_wall = nve_clock_ns(CLOCK_MONOTONIC), slept_ns = 0, rest;
+	struct timespec ts;
+
+	if (sleeps(delay_ns)) {
+		rest = delay_ns - SLEEP_MARGIN_NS;
+		ts = (struct timespec){(time_t)(rest / 1000000000), (long)(rest % 1000000000)};
+		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &ts, NULL);
+		slept_ns = nve_clock_ns(CLOCK_MONOTONIC) - start_wall - (cpu_ns() - start_cpu);
+	}
+	if (slept_ns < delay_ns)
+		spin(delay_ns - slept_ns);
+	return cpu_ns() - start_cpu + slept_ns;
+}
+
+/* What is owed beyond what was injected and what the tool's own cost has already delayed. */
+static int64_t due_ns(const struct nve_thread *t)
+{
+	int64_t cost = (int64_t)t->cost_ns - (int64_t)t->saved_ns;
+
+	return (int64_t)atomic_load(&t->owed_ns) - (int64_t)t->spun_ns - NVE_MAX(cost, (int64_t)0);
+}
+
+static void serve_due(struct nve_thread *t)
+{
+	int64_t due = due_ns(t);
+
+	if (due > SPIN_SLACK_NS && state.config.mode != NVE_INJECT_OFF)
+		t->spun_ns += serve((uint64_t)due);
+}
+
+static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
+{
+	uint32_t head = atomic_load(&t->head);
+
+	if (head - atomic_load(&t->tail) >= NVE_THREAD_RING) {
+		/* The monitor is behind (no core to run on): its work is done here. */
+		nve_monitor_settle(t);
+		if (head - atomic_load(&t->tail) >= NVE_THREAD_RING)
+			return; /* the epoch goes on and ends with the next sample */
+	}
+	nve_ahead_epoch(t->ahead, rest_ns, &t->ring[head % NVE_THREAD_RING]);
+	t->since_epoch_ns = 0;
+	atomic_store(&t->head, head + 1);
+	if (t->has_monitor)
+		nve_monitor_wake(t);
+	else
+		nve_monitor_settle(t);
+}
+
+/* Samples and looks ahead. Returns what that saved the program, ns. */
+static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns)
+{
+	uint64_t saved_ns;
+
+	if (!t->ahead)
+		t->ahead = nve_ahead_new((uint32_t)t->tid);
+	if (!t->ahead) {
+		t->samples_lost++;
+		return 0;
+	}
+	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, true, nve_guard);
+	t->since_epoch_ns += ran_ns;
+	if (t->since_epoch_ns >= state.config.epoch_ns)
+		end_epoch(t, 0);
+	else if (nve_pages_wanted() && t->has_monitor)
+		nve_monitor_wake(t);
+	return saved_ns;
+}
+
+static void on_timer(struct nve_thread *t, ucontext_t *uc)
+{
+	uint64_t enter_ns = cpu_ns(), ran_ns = enter_ns - t->mark_ns, saved_ns, done_ns, cost_ns;
+
+	/* Delivery and return of the signal stand between two marks, but are not the program's. */
+	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
+	restart_call(uc);
+	saved_ns = sample(t, uc, ran_ns);
+	done_ns = cpu_ns();
+	cost_ns = done_ns - enter_ns + state.config.signal_ns;
+	t->cost_ns += cost_ns;
+	t->saved_ns += saved_ns;
+	if (t->ahead)
+		nve_ahead_charge(t->ahead, (int64_t)cost_ns - (int64_t)saved_ns);
+	serve_due(t);
+	t->mark_ns = cpu_ns();
+	timer_arm(t->timer_id, state.sample_ns);
+}
+
+static void handler(int sig, siginfo_t *info, void *context)
+{
+	struct nve_thread *t = nve_thread_self;
+	int saved_errno = errno;
+
+	(void)sig;
+	if (info->si_code == SI_TIMER && t && info->si_value.sival_ptr == t && t->has_timer)
+		on_timer(t, context);
+	errno = saved_errno;
+}
+
+int nve_inject_setup(const struct nve_inject_config *config)
+{
+	struct sigaction action = {.sa_sigaction = handler,
+				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
+	static const int not_blocked[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
+
+	state.config = *config;
+	state.sample_ns = NVE_MIN((uint64_t)SAMPLE_NS, config->epoch_ns);
+	/* The program's handlers wait until ours is done; faults do not wait. */
+	sigfillset(&action.sa_mask);
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(not_blocked); i++)
+		sigdelset(&action.sa_mask, not_blocked[i]);
+	return sigaction(SIGNAL, &action, NULL) ? -errno : 0;
+}
+
+uint32_t nve_inject_measure_signal(void)
+{
+	int pid = getpid(), tid = (int)syscall(SYS_gettid);
+	uint64_t best = UINT64_MAX;
+
+	for (int i = 0; i < SIGNAL_ROUNDS; i++) {
+		uint64_t start = cpu_ns();
+
+		syscall(SYS_tgkill, pid, tid, SIGNAL);
+		best = NVE_MIN(best, cpu_ns() - start);
+	}
+	return (uint32_t)best;
+}
+
+int nve_inject_start(struct nve_thread *t)
+{
+	int rc = timer_make(&t->timer_id, t);
+
+	if (rc)
+		return rc;
+	t->mark_ns = cpu_ns();
+	t->has_timer = true;
+	rc = timer_arm(t->timer_id, state.sample_ns);
+	if (rc)
+		nve_inject_stop(t);
+	return rc;
+}
+
+void nve_inject_stop(struct nve_thread *t)
+{
+	if (!t->has_timer)
+		return;
+	t->has_timer = false;
+	syscall(SYS_timer_delete, t->timer_id);
+}
+
+void nve_inject_end_epoch(struct nve_thread *t)
+{
+	uint64_t now_ns = cpu_ns(), rest_ns = now_ns - t->mark_ns;
+
+	if (!t->ahead)
+		t->ahead = nve_ahead_new((uint32_t)t->tid);
+	if (t->ahead)
+		end_epoch(t, rest_ns);
+	t->mark_ns = now_ns;
+}
+
+void nve_inject_serve_rest(struct nve_thread *t)
+{
+	serve_due(t);
+}

@@ -1,0 +1,40 @@
+/*
+ * Interrupts the program's threads and injects delay: the signal, the timers, the handler.
+ *
+ * The signal is SIGURG: its default action is to be ignored, so that a program that resets all
+ * handlers is not killed by a timer on its way. Every handler run samples the thread, looks ahead,
+ * and serves delay that is owed. All of its work is done on thread CPU time.
+ */
+#ifndef NVE_EMU_INJECT_H
+#define NVE_EMU_INJECT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/options.h"
+#include "emu/thread.h"
+
+struct nve_inject_config {
+	uint64_t epoch_ns;
+	int mode;           /* enum nve_option_inject */
+	uint64_t signal_ns; /* what a signal costs outside of the handler */
+	uint64_t tsc_khz;
+};
+
+/* Installs the handler. 0 or -errno. */
+int nve_inject_setup(const struct nve_inject_config *config);
+
+/* Cost of one signal to the calling thread and back, ns, less the handler. After setup. */
+uint32_t nve_inject_measure_signal(void);
+
+/* Starts and stops the calling thread's timer. -EAGAIN: no timer to be had (RLIMIT_SIGPENDING). */
+int nve_inject_start(struct nve_thread *t);
+void nve_inject_stop(struct nve_thread *t);
+
+/* Ends the calling thread's last epoch; its timer is stopped. */
+void nve_inject_end_epoch(struct nve_thread *t);
+
+/* Serves what the calling thread still owes, unless injection is off. Its timer is stopped. */
+void nve_inject_serve_rest(struct nve_thread *t);
+
+#endif

@@ -1,0 +1,113 @@
+#include "emu/monitor.h"
+
+#include <limits.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/clock.h"
+#include "count/ahead/pages.h"
+
+enum { MONITOR_STACK_BYTES = 256 << 10 };
+
+static struct nve_model_target target;
+static nve_thread_create_fn *create_thread;
+
+void nve_monitor_setup(const struct nve_model_target *t, nve_thread_create_fn *create)
+{
+	target = *t;
+	create_thread = create;
+}
+
+static void settle_epoch(struct nve_thread *t, const struct nve_epoch *e)
+{
+	struct nve_model_delay d = nve_model_delay(&target, e, &t->carry);
+	struct nve_thread_model *m = &t->model;
+
+	m->epochs++;
+	m->cpu_ns += e->cpu_ns;
+	m->stall_ns += e->stall_ns;
+	m->stall_wb_ns += e->stall_wb_ns;
+	m->ma_ro += d.ma_ro;
+	m->ma_wb += d.ma_wb;
+	m->clamps += d.clamps;
+	m->delay_owed_ns += d.delay_ns;
+	m->dram_lat_ps_by_stall += (double)e->dram_lat_ps * (double)e->stall_ns;
+	atomic_fetch_add(&t->owed_ns, d.delay_ns);
+}
+
+void nve_monitor_settle(struct nve_thread *t)
+{
+	if (atomic_exchange_explicit(&t->settling, true, memory_order_acquire))
+		return;
+	while (atomic_load(&t->tail) != atomic_load(&t->head)) {
+		uint32_t tail = atomic_load(&t->tail);
+
+		settle_epoch(t, &t->ring[tail % NVE_THREAD_RING]);
+		atomic_store(&t->tail, tail + 1);
+	}
+	atomic_store_explicit(&t->settling, false, memory_order_release);
+}
+
+void nve_monitor_wake(struct nve_thread *t)
+{
+	atomic_fetch_add(&t->wake, 1);
+	syscall(SYS_futex, &t->wake, FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+}
+
+/* The monitor's files are its own: what it opens takes no descriptor number from the program, and
+ * it keeps none of the program's open. */
+static void leave_file_table(void)
+{
+	if (syscall(SYS_unshare, CLONE_FILES) == 0)
+		syscall(SYS_close_range, 0, ~0u, 0);
+}
+
+static void *monitor(void *arg)
+{
+	struct nve_thread *t = arg;
+	uint32_t seen = 0;
+
+	leave_file_table();
+	nve_pages_refresh();
+	while (!atomic_load(&t->stop)) {
+		syscall(SYS_futex, &t->wake, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+		seen = atomic_load(&t->wake);
+		nve_monitor_settle(t);
+		if (nve_pages_wanted())
+			nve_pages_refresh();
+		t->monitor_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	}
+	return NULL;
+}
+
+int nve_monitor_start(struct nve_thread *t)
+{
+	sigset_t all, old;
+	pthread_attr_t attr;
+	int rc;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, NVE_MAX((size_t)MONITOR_STACK_BYTES, (size_t)PTHREAD_STACK_MIN));
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &old);
+	rc = create_thread(&t->monitor, &attr, monitor, t);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	pthread_attr_destroy(&attr);
+	t->has_monitor = rc == 0;
+	return -rc;
+}
+
+void nve_monitor_stop(struct nve_thread *t)
+{
+	if (t->has_monitor) {
+		atomic_store(&t->stop, true);
+		nve_monitor_wake(t);
+		pthread_join(t->monitor, NULL);
+		t->has_monitor = false;
+	}
+	nve_monitor_settle(t);
+}

@@ -1,0 +1,30 @@
+/*
+ * The monitor threads: one for each thread of the program. A monitor sleeps until its thread's
+ * handler has ended an epoch; then it asks the model what the epoch cost and adds that to the delay
+ * owed. While its thread sleeps, so does it.
+ */
+#ifndef NVE_EMU_MONITOR_H
+#define NVE_EMU_MONITOR_H
+
+#include "emu/thread.h"
+
+typedef int nve_thread_create_fn(pthread_t *thread, const pthread_attr_t *attr,
+				 void *(*start)(void *), void *arg);
+
+/* The target of the emulation, and the function that makes threads (libc's own, not the hook);
+ * once, before the first monitor. */
+void nve_monitor_setup(const struct nve_model_target *target, nve_thread_create_fn *create);
+
+/* 0 or -errno: then the thread's epochs are settled by its own handler. */
+int nve_monitor_start(struct nve_thread *t);
+
+/* Ends the monitor, waits for it, and settles what it left. For the thread itself, at its end. */
+void nve_monitor_stop(struct nve_thread *t);
+
+/* Model and debt of all epochs in the ring. Returns at once when somebody else does it. */
+void nve_monitor_settle(struct nve_thread *t);
+
+/* Wakes the monitor. Signal-safe. */
+void nve_monitor_wake(struct nve_thread *t);
+
+#endif

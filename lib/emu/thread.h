@@ -1,0 +1,84 @@
+/*
+ * The threads of the program that are emulated: their state, from birth to death.
+ *
+ * Who may touch what: fields under "handler" belong to the thread itself (its handler, and its
+ * birth and death when its timer is off); fields under "settle" to whoever holds settling: the
+ * thread's monitor, or the thread at its death. Atomics are shared as their comments say.
+ */
+#ifndef NVE_EMU_THREAD_H
+#define NVE_EMU_THREAD_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "count/ahead/ahead.h"
+#include "count/source.h"
+#include "emu/model.h"
+
+enum { NVE_THREAD_RING = 64 };
+
+/* Sums of what the model said, over the life of a thread. Times ns. */
+struct nve_thread_model {
+	uint64_t epochs, cpu_ns, stall_ns, stall_wb_ns, ma_ro, ma_wb, clamps, delay_owed_ns;
+	double dram_lat_ps_by_stall; /* sum of dram_lat_ps * stall_ns, for the mean */
+};
+
+struct nve_thread {
+	struct nve_thread *next, *previous; /* registry; under its lock */
+	int tid;
+	char name[16];
+	pthread_t monitor;
+	bool has_monitor;
+
+	/* handler */
+	int timer_id;
+	bool has_timer;
+	struct nve_ahead *ahead; /* mapped at the first sample */
+	uint64_t mark_ns;        /* thread CPU clock when the program went on last */
+	uint64_t since_epoch_ns; /* program's CPU time since the last epoch ended */
+	uint64_t spun_ns;        /* delay injected */
+	uint64_t cost_ns;        /* handlers' CPU time without injection, savings not subtracted */
+	uint64_t saved_ns;       /* what look-ahead saved the program */
+	uint64_t lookahead_ns;   /* the part of cost_ns in windows */
+	uint64_t samples_lost;
+	bool ending;             /* no more samples */
+
+	/* epochs on their way from the handler (head) to the monitor (tail) */
+	struct nve_epoch ring[NVE_THREAD_RING];
+	_Atomic uint32_t head, tail;
+
+	/* settle */
+	_Atomic bool settling;
+	struct nve_model_carry carry;
+	struct nve_thread_model model;
+	uint64_t monitor_ns; /* the monitor thread's own CPU time */
+
+	_Atomic uint64_t owed_ns;     /* written under settling, read by the handler */
+	_Atomic uint32_t wake;        /* futex word: counts wake-ups of the monitor */
+	_Atomic bool stop;            /* the monitor shall end */
+};
+
+/* The calling thread's state; NULL when it is not emulated. */
+extern __thread struct nve_thread *nve_thread_self;
+
+/* Makes the state of the calling thread (or of one about to start) and registers it. NULL: no memory. */
+struct nve_thread *nve_thread_new(void);
+
+/* Takes it out of the registry; its totals go to the process's and to the list of ended threads. */
+void nve_thread_delete(struct nve_thread *t);
+
+/* Calls visit for each live thread, under the registry's lock, which is waited for at most a
+ * second: at the end of a process a thread may have died with it. Returns 0 or -ETIMEDOUT. */
+int nve_thread_each(void (*visit)(struct nve_thread *t, void *arg), void *arg);
+
+/* Locks the registry over a fork; unlocks it in parent and child; the child forgets all threads but
+ * the calling one. */
+void nve_thread_before_fork(void);
+void nve_thread_after_fork(bool child);
+
+/* Called for each thread that ends, before its memory goes. Set once. */
+extern void (*nve_thread_on_end)(const struct nve_thread *t);
+
+#endif

@@ -1,0 +1,397 @@
+#include "runtime.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "collect.h"
+#include "count/ahead/ahead.h"
+#include "count/calibrate.h"
+#include "count/calstore.h"
+#include "emu/guard.h"
+#include "emu/inject.h"
+#include "lineage.h"
+#include "report/outfile.h"
+#include "report/report.h"
+
+enum {
+	EXIT_IMPOSSIBLE = 125,
+	CALIBRATION_NS = 100000000,
+	/* A chase over less sees fewer page walks than a large one: such a calibration is measured
+	 * again by later processes, a few times. */
+	FOOTPRINT_GOOD_BYTES = 128 << 20,
+	CALIBRATION_TRIES = 4,
+};
+
+static struct {
+	struct nve_runtime_host host;
+	struct nve_options options;
+	struct nve_calibration cal;
+	char cpu[64];
+	_Atomic bool stopped;
+	bool emulates;
+	int pid;
+	bool root;
+	uint64_t started_ns, started_at_s;
+	char why_not[200], cwd[NVE_PATH_BYTES];
+	struct nve_outfile out;
+	struct nve_snapshot snapshot;
+} state;
+
+static void end_process(const char *text)
+{
+	nve_log(NVE_LOG_ERROR, "%s", text);
+	syscall(SYS_exit_group, EXIT_IMPOSSIBLE);
+}
+
+static void read_options(void)
+{
+	struct nve_options_message error, warning;
+	int rc = nve_options_parse(&state.options, state.host.envp, &error, &warning);
+
+	if (rc)
+		end_process(error.text);
+	nve_log_setup((enum nve_log_level)state.options.log_level, state.options.log_file);
+	if (warning.text[0] && nve_lineage_is_root())
+		nve_log(NVE_LOG_WARN, "%s", warning.text);
+}
+
+static bool is_good(const struct nve_calibration *c)
+{
+	return c->footprint_bytes >= FOOTPRINT_GOOD_BYTES || c->tries >= CALIBRATION_TRIES;
+}
+
+static int measure(const struct nve_calstore *store)
+{
+	struct nve_calibration fresh;
+	int rc = nve_calibrate(&fresh, CALIBRATION_NS);
+
+	if (rc)
+		return rc;
+	fresh.tries = state.cal.tries + 1;
+	if (fresh.footprint_bytes < state.cal.footprint_bytes) {
+		state.cal.tries = fresh.tries;
+		fresh = state.cal;
+	}
+	state.cal = fresh;
+	rc = nve_calstore_save(store, &state.cal);
+	if (rc)
+		nve_log(NVE_LOG_INFO, "calibration not kept: %s", strerror(-rc));
+	return 0;
+}
+
+static int load_or_measure(void)
+{
+	static struct nve_calstore store;
+	const char *reason;
+	int rc;
+
+	nve_calstore_setup(&store, state.host.envp);
+	memcpy(state.cpu, store.cpu, sizeof(state.cpu));
+	if (!nve_calstore_load(&store, &state.cal, &reason) && is_good(&state.cal))
+		return 0;
+	nve_calstore_lock(&store);
+	rc = nve_calstore_load(&store, &state.cal, &reason);
+	if (rc || !is_good(&state.cal)) {
+		nve_log(NVE_LOG_INFO, "calibrating: %s", rc ? reason : "small footprint so far");
+		rc = measure(&store) && rc ? -EIO : 0;
+	}
+	nve_calstore_unlock(&store);
+	return rc;
+}
+
+/* The settings' latencies stand in for measured ones; ratios of readings stay as they are. */
+static void override_calibration(void)
+{
+	if (state.options.dram_lat_ps)
+		state.cal.dram_lat_ps = (uint32_t)state.options.dram_lat_ps;
+	if (state.options.llc_lat_ps)
+		state.cal.llc_lat_ps = (uint32_t)state.options.llc_lat_ps;
+}
+
+static int calibrate(void)
+{
+	struct nve_options_message error;
+	int rc = load_or_measure();
+
+	if (rc) {
+		nve_format(state.why_not, sizeof(state.why_not),
+			   "calibration failed (%s): the core was taken away all the time, or there "
+			   "is no memory for it",
+			   strerror(-rc));
+		return rc;
+	}
+	override_calibration();
+	if (nve_options_check_latency(&state.options, state.cal.dram_lat_ps, &error))
+		end_process(error.text);
+	return 0;
+}
+
+static int start_injection(void)
+{
+	struct nve_inject_config config = {
+		.epoch_ns = state.options.epoch_ns,
+		.mode = state.options.inject,
+		.tsc_khz = state.cal.tsc_khz,
+	};
+	int rc = nve_inject_setup(&config);
+
+	if (rc)
+		return rc;
+	config.signal_ns = nve_inject_measure_signal();
+	state.cal.signal_ns = (uint32_t)config.signal_ns;
+	return nve_inject_setup(&config);
+}
+
+/* Gives the calling thread a state, a monitor and a timer. */
+static int begin_thread(void)
+{
+	struct nve_thread *t = nve_thread_new();
+	int rc;
+
+	if (!t)
+		return -ENOMEM;
+	t->tid = (int)syscall(SYS_gettid);
+	nve_thread_self = t;
+	rc = nve_monitor_start(t);
+	if (rc)
+		nve_log(NVE_LOG_INFO, "no monitor thread (%s): the handler does its work",
+			strerror(-rc));
+	rc = nve_inject_start(t);
+	if (!rc)
+		return 0;
+	nve_thread_self = NULL;
+	nve_monitor_stop(t);
+	nve_thread_delete(t);
+	return rc;
+}
+
+static int start_emulation(void)
+{
+	struct nve_model_target target = {
+		.rlat_ps = state.options.rlat_ps,
+		.wlat_ps = state.options.wlat_ps,
+		.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
+	};
+	const char *what = "look-ahead";
+	int rc = calibrate();
+
+	if (rc)
+		return rc;
+	rc = nve_ahead_setup(&state.cal, state.options.budget_ppm, state.host.library_start,
+			     state.host.library_end);
+	if (!rc) {
+		what = "signal handler";
+		rc = start_injection();
+	}
+	if (!rc) {
+		nve_collect_setup(state.options.inject != NVE_INJECT_OFF);
+		nve_thread_on_end = nve_collect_ended;
+		nve_monitor_setup(&target, state.host.thread_create);
+		what = "CPU-time timer";
+		rc = begin_thread();
+	}
+	if (rc)
+		nve_format(state.why_not, sizeof(state.why_not), "no %s to be had: %s%s", what,
+			   strerror(-rc),
+			   rc == -EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
+	return rc;
+}
+
+static void remember_process(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	state.pid = getpid();
+	state.started_ns = nve_clock_ns(CLOCK_MONOTONIC);
+	state.started_at_s = (uint64_t)now.tv_sec;
+}
+
+static const char *program_name(void)
+{
+	return program_invocation_short_name ? program_invocation_short_name : "?";
+}
+
+/* The report's name is settled at the start: the program may change its directory or its root. */
+static void name_report(void)
+{
+	struct nve_outfile_words words = {
+		.pid = state.pid,
+		.root = state.root,
+		.program = program_name(),
+		.host = state.snapshot.host,
+		.started_at_s = state.started_at_s,
+		.cwd = state.cwd,
+	};
+	int rc;
+
+	if (!state.options.out[0])
+		return;
+	rc = nve_outfile_name(&state.out, state.options.out, &words);
+	if (rc == -EINVAL)
+		end_process("NVM_OUT: unknown placeholder; %p pid, %e program, %h host, %t time, "
+			    "%n number, %% the sign itself");
+	if (rc) {
+		nve_log(NVE_LOG_ERROR, "NVM_OUT: %s", strerror(-rc));
+		state.options.out[0] = '\0';
+	}
+}
+
+static void before_fork(void)
+{
+	nve_thread_before_fork();
+}
+
+static void after_fork_parent(void)
+{
+	nve_thread_after_fork(false);
+}
+
+static void after_fork_child(void)
+{
+	bool emulated = nve_thread_self != NULL;
+
+	nve_thread_after_fork(true);
+	nve_guard_after_fork();
+	nve_ahead_after_fork();
+	nve_collect_after_fork();
+	state.root = false;
+	remember_process();
+	name_report();
+	if (emulated && begin_thread())
+		nve_log(NVE_LOG_INFO, "forked child is not emulated: no timer");
+}
+
+static void tell_impossible(void)
+{
+	if (state.options.strict)
+		end_process(state.why_not);
+	if (nve_lineage_is_root())
+		nve_log(NVE_LOG_WARN, "runs natively: %s", state.why_not);
+}
+
+void nve_runtime_start(const struct nve_runtime_host *host)
+{
+	state.host = *host;
+	remember_process();
+	read_options();
+	if (!nve_options_emulate(&state.options)) {
+		atomic_store(&state.stopped, true);
+		return;
+	}
+	state.root = !state.options.out[0] || nve_lineage_is_root();
+	gethostname(state.snapshot.host, sizeof(state.snapshot.host) - 1);
+	if (!getcwd(state.cwd, sizeof(state.cwd)))
+		state.cwd[0] = '\0';
+	name_report();
+	state.emulates = start_emulation() == 0;
+	if (!state.emulates)
+		tell_impossible();
+	else
+		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+bool nve_runtime_follows_threads(void)
+{
+	return state.emulates && !atomic_load(&state.stopped);
+}
+
+void nve_runtime_thread_begin(void)
+{
+	int rc = begin_thread();
+
+	if (rc)
+		nve_log(NVE_LOG_INFO, "thread is not emulated: %s", strerror(-rc));
+}
+
+/* The last epoch ends here, and what it owes is served before anybody may go on. */
+static void close_thread(struct nve_thread *t)
+{
+	nve_inject_stop(t);
+	prctl(PR_GET_NAME, t->name);
+	nve_inject_end_epoch(t);
+	nve_monitor_stop(t);
+	nve_inject_serve_rest(t);
+}
+
+void nve_runtime_thread_end(void)
+{
+	struct nve_thread *t = nve_thread_self;
+
+	if (!t)
+		return;
+	close_thread(t);
+	nve_thread_self = NULL;
+	nve_thread_delete(t);
+}
+
+static void fill_machine(struct nve_machine_snapshot *m)
+{
+	const struct nve_calibration *c = &state.cal;
+
+	memcpy(m->cpu, state.cpu, sizeof(m->cpu));
+	m->tsc_khz = c->tsc_khz;
+	m->dram_lat_ps = c->dram_lat_ps;
+	m->llc_lat_ps = c->llc_lat_ps;
+	m->dram_lat_given = state.options.dram_lat_ps != 0;
+	m->llc_lat_given = state.options.llc_lat_ps != 0;
+	m->w_milli = c->llc_lat_ps ? (uint32_t)((uint64_t)c->dram_lat_ps * 1000 / c->llc_lat_ps) : 0;
+	m->fence_cycles = c->fence_cycles;
+	m->threshold_cycles = c->threshold_cycles;
+	m->run_ahead_instructions = c->run_ahead_instructions;
+	m->llc_bytes = c->llc_bytes;
+	m->huge_pages = c->huge_pages;
+	m->calibrated_at_s = c->measured_at_s;
+}
+
+static int produce(void *ctx, const struct nve_report_sink *sink)
+{
+	return nve_report_write(ctx, sink);
+}
+
+static void write_report(void)
+{
+	static char path[NVE_FILE_PATH_BYTES];
+	struct nve_snapshot *s = &state.snapshot;
+	bool moved = false;
+	int rc;
+
+	strncpy(s->program, program_name(), sizeof(s->program) - 1);
+	s->pid = state.pid;
+	s->ppid = getppid();
+	s->started_at_s = state.started_at_s;
+	s->wall_ns = nve_clock_ns(CLOCK_MONOTONIC) - state.started_ns;
+	s->emulated = state.emulates;
+	memcpy(s->why_not, state.why_not, sizeof(s->why_not));
+	s->stall_source = s->dirty_source = state.emulates ? "look-ahead" : "none";
+	s->timer_source = state.emulates ? "thread CPU-time timer" : "none";
+	s->options = state.options;
+	fill_machine(&s->machine);
+	nve_collect_fill(s);
+	rc = nve_outfile_write(&state.out, produce, s, path, &moved);
+	if (rc)
+		nve_log(NVE_LOG_WARN, "NVM_OUT: no report, %s: %s", state.options.out,
+			strerror(-rc));
+	else if (moved && state.root)
+		nve_log(NVE_LOG_WARN, "NVM_OUT: %s exists, the report is %s", state.options.out, path);
+}
+
+void nve_runtime_stop(void)
+{
+	if (getpid() != state.pid || atomic_exchange(&state.stopped, true))
+		return;
+	if (nve_thread_self)
+		close_thread(nve_thread_self);
+	if (state.options.out[0])
+		write_report();
+}

@@ -1,0 +1,36 @@
+/*
+ * Start, stop and fork of the whole: the one place that knows every module.
+ */
+#ifndef NVE_RUNTIME_H
+#define NVE_RUNTIME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emu/monitor.h"
+
+struct nve_runtime_host {
+	char *const *envp;
+	uint64_t library_start, library_end; /* our code in memory */
+	nve_thread_create_fn *thread_create; /* libc's own */
+};
+
+/*
+ * In the constructor. Reads the settings; ends the process with status 125 where they are wrong, or
+ * where NVM_STRICT is on and emulation is impossible. Otherwise the program runs natively with one
+ * line on stderr.
+ */
+void nve_runtime_start(const struct nve_runtime_host *host);
+
+/* Serves what the calling thread owes and writes the report. Once; later calls and those of a
+ * process that only borrows our memory (vfork) do nothing. */
+void nve_runtime_stop(void);
+
+/* Are new threads emulated? */
+bool nve_runtime_follows_threads(void);
+
+/* Birth and death of the calling thread. */
+void nve_runtime_thread_begin(void);
+void nve_runtime_thread_end(void);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * Life cycle of the preloaded library, and the hooks that end a process without exit handlers.
+ */
+#include <link.h>
+#include <stdlib.h>
+#include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "preload/real.h"
+#include "runtime.h"
+
+extern char **environ;
+
+/* The library's own range in memory: samples in it are not the program's. */
+static int find_library(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	struct nve_runtime_host *host = arg;
+	uint64_t here = (uint64_t)(uintptr_t)find_library;
+
+	(void)size;
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *p = &info->dlpi_phdr[i];
+		uint64_t start = info->dlpi_addr + p->p_vaddr;
+
+		if (p->p_type != PT_LOAD || here - start >= p->p_memsz)
+			continue;
+		host->library_start = start;
+		host->library_end = start + p->p_memsz;
+		return 1;
+	}
+	return 0;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+	struct nve_runtime_host host = {.envp = environ};
+
+	nve_real_setup();
+	if (getauxval(AT_SECURE))
+		return;
+	host.thread_create = nve_real.pthread_create;
+	dl_iterate_phdr(find_library, &host);
+	nve_runtime_start(&host);
+	at_quick_exit(nve_runtime_stop);
+}
+
+__attribute__((destructor)) static void stop(void)
+{
+	nve_runtime_stop();
+}
+
+NVE_EXPORT void _exit(int status)
+{
+	nve_runtime_stop();
+	for (;;)
+		syscall(SYS_exit_group, status);
+}
+
+NVE_EXPORT void _Exit(int status)
+{
+	_exit(status);
+}

@@ -1,0 +1,92 @@
+#!/bin/bash
+# What is installed works: by pkg-config, by find_package, linked with and preloaded.
+. "$(dirname "$0")/common.sh"
+need cmake
+need gcc
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+prefix="$work/a prefix"
+
+cmake --install "$build_dir" --prefix "$prefix" >"$work/log" || {
+	cat "$work/log"
+	exit 1
+}
+library=$(find "$prefix" -name libnvmemu.so)
+libdir=$(dirname "$library")
+version=$(sed -n 's/^#define NVMEMU_VERSION[[:space:]]*"\(.*\)"/\1/p' "$prefix/include/nvmemu.h")
+# A build with sanitizers or without the header's version would pass below by accident.
+[ -n "$version" ] || fail "the header has no version"
+
+cat >"$work/user.c" <<'END'
+#include <nvmemu.h>
+#include <stdio.h>
+#include <string.h>
+
+int main(void)
+{
+	puts(nvmemu_version());
+	return strcmp(nvmemu_version(), NVMEMU_VERSION) != 0;
+}
+END
+
+expect() { # what, command: its output is the version, its stderr empty
+	local what=$1 said
+
+	shift
+	said=$("$@" 2>&1) || fail "$what: exit status $?"
+	[ "$said" = "$version" ] || fail "$what: said '$said', not '$version'"
+}
+
+by_pkg_config() {
+	export PKG_CONFIG_PATH="$libdir/pkgconfig"
+
+	[ "$(pkg-config --modversion nvmemu)" = "$version" ] || fail "pkg-config: another version"
+	eval "gcc '$work/user.c' -o '$work/by_pkg_config' $(pkg-config --cflags --libs nvmemu)" ||
+		fail "pkg-config: does not link"
+	expect "pkg-config" env LD_LIBRARY_PATH="$libdir" "$work/by_pkg_config"
+	expect "linked with and preloaded" env LD_LIBRARY_PATH="$libdir" LD_PRELOAD="libnvmemu.so" \
+		"$work/by_pkg_config"
+}
+
+by_find_package() {
+	mkdir "$work/user"
+	mv "$work/user.c" "$work/user/"
+	cat >"$work/user/CMakeLists.txt" <<-'END'
+		cmake_minimum_required(VERSION 3.25)
+		project(user C)
+		find_package(nvmemu 0.1 REQUIRED)
+		add_executable(user user.c)
+		target_link_libraries(user PRIVATE nvmemu::nvmemu)
+	END
+	cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
+		cmake --build "$work/user/build" >>"$work/log" 2>&1 || {
+		cat "$work/log"
+		fail "find_package: does not build"
+		return
+	}
+	expect "find_package" "$work/user/build/user"
+}
+
+# LD_PRELOAD is a list: a path with a blank in it cannot be preloaded.
+preloaded() {
+	mkdir "$work/lib"
+	cp -a "$libdir"/libnvmemu.so* "$work/lib/"
+	said=$(LD_PRELOAD=$work/lib/libnvmemu.so sh -c 'echo out; exit 3' 2>&1) && fail "preloaded: status 0"
+	[ "$said" = out ] || fail "preloaded: said '$said'"
+	grep -q libnvmemu.so <(LD_PRELOAD=$work/lib/libnvmemu.so cat /proc/self/maps) ||
+		fail "preloaded: not loaded"
+}
+
+if command -v pkg-config >/dev/null; then
+	by_pkg_config
+else
+	echo "no pkg-config: not tried"
+fi
+by_find_package
+preloaded
+if [ -e "$build_dir/bin/nvmemu" ]; then
+	"$prefix/bin/nvmemu" --version >"$work/log" 2>&1 || fail "nvmemu --version: exit status $?"
+	grep -qF "$version" "$work/log" || fail "nvmemu --version: said '$(cat "$work/log")'"
+fi
+finish "installation"
