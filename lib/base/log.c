@@ -13,7 +13,7 @@ enum { LINE_BYTES = 1024 };
 static struct {
 	enum nve_log_level level;
 	int fd;
-	bool known; /* device and inode hold what fd was at setup */
+	bool known; /* device and inode say what fd was at setup */
 	dev_t device;
 	ino_t inode;
 } state = {.level = NVE_LOG_WARN, .fd = STDERR_FILENO};
@@ -25,16 +25,27 @@ static const char *const level_names[] = {
 	[NVE_LOG_DEBUG] = "debug",
 };
 
+/* A descriptor that is closed now may be anything later. */
 static void remember(int fd)
 {
 	struct stat st;
 
-	state.fd = fd;
 	state.known = !fstat(fd, &st);
+	state.fd = state.known ? fd : -1;
 	if (state.known) {
 		state.device = st.st_dev;
 		state.inode = st.st_ino;
 	}
+}
+
+/* A program may close its stderr and get the number back for a file of its own. */
+static bool descriptor_is_ours(void)
+{
+	struct stat st;
+
+	if (!state.known)
+		return state.fd >= 0;
+	return !fstat(state.fd, &st) && st.st_dev == state.device && st.st_ino == state.inode;
 }
 
 static int open_log(const char *file)
@@ -50,7 +61,7 @@ int nve_log_setup(enum nve_log_level level, const char *file)
 {
 	int fd;
 
-	if (state.fd != STDERR_FILENO)
+	if (state.fd != STDERR_FILENO && descriptor_is_ours())
 		close(state.fd);
 	state.level = level;
 	remember(STDERR_FILENO);
@@ -61,16 +72,6 @@ int nve_log_setup(enum nve_log_level level, const char *file)
 		return fd;
 	remember(fd);
 	return 0;
-}
-
-/* A program may close its stderr and get the number back for a file of its own. */
-static bool descriptor_is_ours(void)
-{
-	struct stat st;
-
-	if (!state.known)
-		return true;
-	return !fstat(state.fd, &st) && st.st_dev == state.device && st.st_ino == state.inode;
 }
 
 /* One entry, one line: what is not printable would break it, or the terminal. Ends it. */

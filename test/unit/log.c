@@ -257,18 +257,22 @@ static void works_before_setup(void **state)
 	assert_string_equal(said, "nvmemu: warning: early\n");
 }
 
+static void reuse_stderr_for_data(void)
+{
+	int fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+	nve_log(NVE_LOG_WARN, "into the data");
+	if (fd != STDERR_FILENO || write(fd, "data", 4) != 4)
+		_exit(1);
+}
+
 static void reuse_stderr(void)
 {
-	int fd;
-
 	nve_log_setup(NVE_LOG_WARN, NULL);
 	nve_log(NVE_LOG_WARN, "mine");
 	close(STDERR_FILENO);
 	nve_log(NVE_LOG_WARN, "to nobody");
-	fd = open(log_path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-	nve_log(NVE_LOG_WARN, "into the data");
-	if (fd != STDERR_FILENO || write(fd, "data", 4) != 4)
-		_exit(1);
+	reuse_stderr_for_data();
 }
 
 static void data_of_the_program_is_spared(void **state)
@@ -280,6 +284,26 @@ static void data_of_the_program_is_spared(void **state)
 	in_child(reuse_stderr, said, sizeof(said), &status);
 	assert_int_equal(status, 0);
 	assert_string_equal(said, "nvmemu: warning: mine\n");
+	read_file(log_path, said, sizeof(said));
+	assert_string_equal(said, "data");
+	unlink(log_path);
+}
+
+static void start_without_stderr(void)
+{
+	close(STDERR_FILENO);
+	nve_log_setup(NVE_LOG_WARN, NULL);
+	reuse_stderr_for_data();
+}
+
+static void closed_stderr_stays_closed(void **state)
+{
+	char said[256];
+	int status;
+
+	(void)state;
+	in_child(start_without_stderr, said, sizeof(said), &status);
+	assert_int_equal(status, 0);
 	read_file(log_path, said, sizeof(said));
 	assert_string_equal(said, "data");
 	unlink(log_path);
@@ -374,6 +398,7 @@ int main(void)
 		cmocka_unit_test(a_line_stays_one_line),
 		cmocka_unit_test(stderr_where_the_file_fails),
 		cmocka_unit_test(data_of_the_program_is_spared),
+		cmocka_unit_test(closed_stderr_stays_closed),
 		cmocka_unit_test(broken_pipe_is_no_signal),
 		cmocka_unit_test(file_size_limit_is_no_signal),
 		cmocka_unit_test(a_pipe_without_reader_does_not_block),
