@@ -150,6 +150,18 @@ static int measure(struct nve_calstore *store, struct nve_calibration *c, bool *
 	return err;
 }
 
+int cli_calibration(struct nve_calibration *calibration)
+{
+	static struct nve_calstore store;
+	const char *reason;
+	bool kept;
+
+	nve_calstore_setup(&store, environ);
+	if (!nve_calstore_load(&store, calibration, &reason))
+		return 0;
+	return measure(&store, calibration, &kept);
+}
+
 int cli_calibrate(int argc, char **argv)
 {
 	static const struct option options[] = {
