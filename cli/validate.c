@@ -28,7 +28,7 @@ static const struct validate_settings quick = {
 	.huge = true,
 	.latencies_ns = {200, 300, 400, 500, 1000},
 	.latency_count = 5,
-	.rounds = 9,
+	.rounds = 8,
 	.slice_ms = 80,
 };
 
