@@ -141,8 +141,8 @@ static void fill_totals(struct nve_totals *t, const struct sums *s)
 	t->stall_share_ppm = ratio_ppm((double)m->stall_ns, (double)m->cpu_ns);
 	t->stall_share_se_ppm = share_se_ppm(c);
 	t->dirty_ppm = ratio_ppm((double)m->stall_wb_ns, (double)m->stall_ns);
-	t->dirty_se_ppm = m->stall_ns ? (uint32_t)(sqrt(s->dirty_variance) / (double)m->stall_ns * PPM)
-				      : 0;
+	t->dirty_se_ppm =
+		m->stall_ns ? (uint32_t)(sqrt(s->dirty_variance) / (double)m->stall_ns * PPM) : 0;
 	fill_latency(t, c);
 	t->dram_lat_ps =
 		m->stall_ns ? (uint64_t)(m->dram_lat_ps_by_stall / (double)m->stall_ns) : 0;

@@ -1,4 +1,5 @@
-/* Where this process stands among those that run under the library. Reads /proc; not for handlers. */
+/* Where this process stands among those that run under the library. Reads /proc; not for handlers.
+ */
 #ifndef NVE_LINEAGE_H
 #define NVE_LINEAGE_H
 

@@ -124,10 +124,11 @@ static int calibrate(void)
 	int rc = load_or_measure();
 
 	if (rc) {
-		nve_format(state.why_not, sizeof(state.why_not),
-			   "calibration failed (%s): the core was taken away all the time, or there "
-			   "is no memory for it",
-			   strerror(-rc));
+		nve_format(
+			state.why_not, sizeof(state.why_not),
+			"calibration failed (%s): the core was taken away all the time, or there "
+			"is no memory for it",
+			strerror(-rc));
 		return rc;
 	}
 	override_calibration();
@@ -345,7 +346,8 @@ static void fill_machine(struct nve_machine_snapshot *m)
 	m->llc_lat_ps = c->llc_lat_ps;
 	m->dram_lat_given = state.options.dram_lat_ps != 0;
 	m->llc_lat_given = state.options.llc_lat_ps != 0;
-	m->w_milli = c->llc_lat_ps ? (uint32_t)((uint64_t)c->dram_lat_ps * 1000 / c->llc_lat_ps) : 0;
+	m->w_milli =
+		c->llc_lat_ps ? (uint32_t)((uint64_t)c->dram_lat_ps * 1000 / c->llc_lat_ps) : 0;
 	m->fence_cycles = c->fence_cycles;
 	m->threshold_cycles = c->threshold_cycles;
 	m->run_ahead_instructions = c->run_ahead_instructions;
@@ -383,7 +385,8 @@ static void write_report(void)
 		nve_log(NVE_LOG_WARN, "NVM_OUT: no report, %s: %s", state.options.out,
 			strerror(-rc));
 	else if (moved && state.root)
-		nve_log(NVE_LOG_WARN, "NVM_OUT: %s exists, the report is %s", state.options.out, path);
+		nve_log(NVE_LOG_WARN, "NVM_OUT: %s exists, the report is %s", state.options.out,
+			path);
 }
 
 void nve_runtime_stop(void)

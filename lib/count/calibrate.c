@@ -19,19 +19,24 @@
 enum {
 	HUGE_BYTES = 2 << 20,
 	BUFFER_BYTES = 128 << 20,
-	BLOCK_BYTES = 2048,  /* one node of the chase in each block of the buffer */
-	CHASE_STEPS = 192,   /* of one turn */
+	BLOCK_BYTES = 2048, /* one node of the chase in each block of the buffer */
+	CHASE_STEPS = 192,  /* of one turn */
 	TIMED_STEPS = 64,
 	PROBE_STEPS = 16,
+	TURNS_MAX = 32768,
 	OUTLIER_TICKS = 20000,
-	LLC_STEPS = 2048,    /* of one pass; the best of LLC_PASSES counts */
-	LLC_PASSES = 12,
+	LLC_TURNS = 256,
 	FENCE_READS = 4000,
 };
 
 struct node {
 	struct node *next;
 	uint64_t pad[7];
+};
+
+/* Mean readings of one turn, TSC ticks. */
+struct turn {
+	float chase, timed, probe;
 };
 
 struct bench {
@@ -41,6 +46,8 @@ struct bench {
 	size_t nodes, nodes_bytes;
 	uint64_t random;
 	uint64_t deadline_ns;
+	struct turn *turn;       /* TURNS_MAX of them */
+	uint32_t histogram[512]; /* of timed reads, in steps of four ticks */
 };
 
 static uint64_t now_ns(void)
@@ -56,8 +63,8 @@ static uint64_t next_random(struct bench *b)
 	return b->random;
 }
 
-/* Backs as much of the buffer with memory as fits the time: fresh memory may be slow to come by in a
- * virtual machine. */
+/* Backs as much of the buffer with memory as fits the time: fresh memory may be slow to come by in
+ * a virtual machine. */
 static void populate(struct bench *b, uint64_t until_ns)
 {
 	while (b->bytes < BUFFER_BYTES && (b->bytes < HUGE_BYTES * 4 || now_ns() < until_ns)) {
@@ -74,13 +81,15 @@ static int make(struct bench *b, uint64_t start_ns, uint64_t limit_ns)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (b->map == MAP_FAILED)
 		return -errno;
-	b->nodes_bytes = BUFFER_BYTES / NVE_LINE_BYTES * sizeof(*b->node);
+	b->nodes_bytes =
+		BUFFER_BYTES / NVE_LINE_BYTES * sizeof(*b->node) + TURNS_MAX * sizeof(*b->turn);
 	b->node = mmap(NULL, b->nodes_bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (b->node == MAP_FAILED) {
 		munmap(b->map, b->map_bytes);
 		return -errno;
 	}
+	b->turn = (struct turn *)(b->node + BUFFER_BYTES / NVE_LINE_BYTES);
 	b->buffer = b->map + (HUGE_BYTES - (uintptr_t)b->map % HUGE_BYTES) % HUGE_BYTES;
 	madvise(b->buffer, BUFFER_BYTES, MADV_HUGEPAGE);
 	b->random = 0x9e3779b97f4a7c15u;
@@ -139,60 +148,102 @@ static struct node *chase(struct node *node, uint64_t steps, uint64_t *ticks)
 }
 
 struct sums {
-	double chase_ticks, timed_ticks, probe_ticks;
-	uint64_t chase_steps, timed_reads, probe_reads;
-	uint32_t timed_low; /* least reading of a few, for the threshold: a low quantile */
+	double chase_ticks, timed_ticks, probe_ticks; /* sums of means over turns */
+	uint64_t turns;
+	uint32_t timed_low; /* a low quantile of the timed reads, for the threshold */
 };
 
-static struct node *timed_turn(struct node *node, struct sums *s, uint32_t *histogram)
+/* Mean of the turn's timed reads; 0 when all were interrupted. */
+static struct node *timed_turn(struct bench *b, struct node *node, float *mean)
 {
+	double sum = 0;
+	int n = 0;
+
 	for (int i = 0; i < TIMED_STEPS; i++) {
 		uint64_t t = nve_touch_timed((uintptr_t)node);
 
 		node = node->next;
 		if (t > OUTLIER_TICKS)
 			continue;
-		s->timed_ticks += (double)t;
-		s->timed_reads++;
-		histogram[t / 4 < 512 ? t / 4 : 511]++;
+		sum += (double)t;
+		n++;
+		b->histogram[t / 4 < 512 ? t / 4 : 511]++;
 	}
+	*mean = n ? (float)(sum / n) : 0;
 	return node;
 }
 
-static uint32_t quantile(const uint32_t *histogram, uint64_t total, uint32_t percent)
+/* Quantile of the timed reads below a bound, TSC ticks. */
+static uint32_t quantile(const struct bench *b, uint32_t percent, uint32_t below_ticks)
 {
-	uint64_t seen = 0;
-	uint32_t i = 0;
+	uint64_t seen = 0, total = 0;
+	uint32_t end = NVE_MIN(512u, below_ticks / 4), i = 0;
 
-	while (i < 511 && (seen += histogram[i]) * 100 < total * percent)
+	for (uint32_t j = 0; j < end; j++)
+		total += b->histogram[j];
+	while (i + 1 < end && (seen += b->histogram[i]) * 100 < total * percent)
 		i++;
 	return i * 4 + 2;
+}
+
+static struct node *take_turn(struct bench *b, struct node *node, struct turn *turn)
+{
+	uint64_t ticks, probe_ticks = 0;
+	uint32_t probes;
+
+	node = chase(node, CHASE_STEPS, &ticks);
+	node = timed_turn(b, node, &turn->timed);
+	probes = nve_probe_read(PROBE_STEPS, OUTLIER_TICKS, &probe_ticks);
+	turn->chase = (float)ticks / CHASE_STEPS;
+	turn->probe = probes ? (float)probe_ticks / (float)probes : 0;
+	return node;
+}
+
+static int by_chase(const void *a, const void *b)
+{
+	const struct turn *x = a, *y = b;
+
+	return (x->chase > y->chase) - (x->chase < y->chase);
+}
+
+/* Sums over the turns without interruption: those near the median chase. A core that is taken away
+ * for a moment makes one of the three readings of a turn useless beside the others. */
+static void sum_turns(struct turn *turn, size_t turns, struct sums *s)
+{
+	float limit;
+
+	if (!turns)
+		return;
+	qsort(turn, turns, sizeof(*turn), by_chase);
+	limit = turn[turns / 2].chase * 1.5f;
+	for (size_t i = 0; i < turns; i++) {
+		const struct turn *t = &turn[i];
+
+		if (t->chase > limit || t->timed > 2 * limit || t->probe > 2 * limit || !t->timed ||
+		    !t->probe)
+			continue;
+		s->chase_ticks += t->chase;
+		s->timed_ticks += t->timed;
+		s->probe_ticks += t->probe;
+		s->turns++;
+	}
 }
 
 /* Chase, timed reads and probe in turns, until the time is over. */
 static void measure_dram(struct bench *b, struct sums *s)
 {
-	uint32_t histogram[512] = {0};
-	size_t turns = b->nodes / (CHASE_STEPS + TIMED_STEPS);
+	size_t per_pass = b->nodes / (CHASE_STEPS + TIMED_STEPS), turns = 0;
 
 	do {
 		struct node *node = b->node[0];
 
 		flush_nodes(b);
-		for (size_t turn = 0; turn < turns && now_ns() < b->deadline_ns; turn++) {
-			uint64_t ticks, probe_ticks = 0;
-
-			node = chase(node, CHASE_STEPS, &ticks);
-			node = timed_turn(node, s, histogram);
-			s->probe_reads += nve_probe_read(PROBE_STEPS, OUTLIER_TICKS, &probe_ticks);
-			s->probe_ticks += (double)probe_ticks;
-			if (ticks > CHASE_STEPS * 2000) /* the core was taken away */
-				continue;
-			s->chase_ticks += (double)ticks;
-			s->chase_steps += CHASE_STEPS;
-		}
-	} while (now_ns() < b->deadline_ns);
-	s->timed_low = quantile(histogram, s->timed_reads, 5);
+		for (size_t i = 0; i < per_pass && turns < TURNS_MAX && now_ns() < b->deadline_ns;
+		     i++)
+			node = take_turn(b, node, &b->turn[turns++]);
+	} while (now_ns() < b->deadline_ns && turns < TURNS_MAX);
+	s->timed_low = quantile(b, 5, UINT32_MAX);
+	sum_turns(b->turn, turns, s);
 }
 
 static uint64_t read_number(const char *path)
@@ -228,24 +279,20 @@ static size_t llc_footprint(const struct bench *b, uint64_t llc)
 	return NVE_MIN(NVE_MAX(bytes, 1u << 20), b->bytes);
 }
 
-/* The best pass: a shared cache's neighbours push lines out to memory, which is not its latency. */
-static void measure_llc(struct bench *b, struct nve_calibration *c)
+/* The median of what did not come from memory: a shared cache's neighbours push lines out, which is
+ * not its latency. */
+static void measure_llc(struct bench *b, struct nve_calibration *c, uint32_t dram_low_ticks)
 {
-	uint32_t histogram[512] = {0};
-	struct sums s = {0};
-	uint64_t ticks, best = UINT64_MAX;
 	struct node *node;
+	uint64_t ticks;
+	float unused;
 
 	link_nodes(b, llc_footprint(b, c->llc_bytes), NVE_LINE_BYTES);
 	node = chase(b->node[0], 2 * b->nodes, &ticks);
-	for (int pass = 0; pass < LLC_PASSES; pass++) {
-		node = chase(node, LLC_STEPS, &ticks);
-		best = NVE_MIN(best, ticks);
-		for (int turn = 0; turn < LLC_STEPS / TIMED_STEPS; turn++)
-			node = timed_turn(node, &s, histogram);
-	}
-	c->llc_lat_ps = (uint32_t)((double)best * 1e9 / LLC_STEPS / (double)c->tsc_khz);
-	c->timed_llc_cycles_milli = quantile(histogram, s.timed_reads, 50) * 1000;
+	memset(b->histogram, 0, sizeof(b->histogram));
+	for (int turn = 0; turn < LLC_TURNS; turn++)
+		node = timed_turn(b, node, &unused);
+	c->timed_llc_cycles_milli = quantile(b, 50, dram_low_ticks / 4 * 3) * 1000;
 }
 
 static uint32_t measure_l1(struct bench *b)
@@ -284,16 +331,25 @@ static bool uses_huge_pages(const struct bench *b)
 	       !strstr(text, "[never]");
 }
 
+/* The chase's latency of a line whose timed reading is known: both grow alike beyond the fences. */
+static uint32_t chase_ps(const struct nve_calibration *c, uint32_t timed_milli)
+{
+	double net = (double)timed_milli - c->timed_l1_cycles_milli;
+	double dram_net = (double)c->timed_dram_cycles_milli - c->timed_l1_cycles_milli;
+
+	return (uint32_t)(c->dram_lat_ps * net / dram_net);
+}
+
 static int fill(struct nve_calibration *c, const struct sums *s)
 {
 	const char *field;
 
-	if (!s->chase_steps || !s->timed_reads || !s->probe_reads)
+	if (!s->turns)
 		return -ERANGE;
-	c->dram_lat_ps = (uint32_t)(s->chase_ticks / (double)s->chase_steps * 1e9 /
-				    (double)c->tsc_khz);
-	c->timed_dram_cycles_milli = (uint32_t)(s->timed_ticks / (double)s->timed_reads * 1000);
-	c->probe_cycles_milli = (uint32_t)(s->probe_ticks / (double)s->probe_reads * 1000);
+	c->dram_lat_ps = (uint32_t)(s->chase_ticks / (double)s->turns * 1e9 / (double)c->tsc_khz);
+	c->timed_dram_cycles_milli = (uint32_t)(s->timed_ticks / (double)s->turns * 1000);
+	c->probe_cycles_milli = (uint32_t)(s->probe_ticks / (double)s->turns * 1000);
+	c->llc_lat_ps = chase_ps(c, c->timed_llc_cycles_milli);
 	return nve_calibration_check(c, &field);
 }
 
@@ -316,9 +372,10 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 	link_nodes(&b, b.bytes, BLOCK_BYTES);
 	c->run_ahead_instructions = nve_run_ahead_measure((void **)b.node, b.nodes);
 	measure_dram(&b, &s);
-	c->tsc_khz = (uint64_t)((double)(nve_tsc() - start_tsc) * 1e6 / (double)(now_ns() - start_ns) +
-				0.5);
-	measure_llc(&b, c);
+	c->tsc_khz =
+		(uint64_t)((double)(nve_tsc() - start_tsc) * 1e6 / (double)(now_ns() - start_ns) +
+			   0.5);
+	measure_llc(&b, c, s.timed_low);
 	c->timed_l1_cycles_milli = measure_l1(&b);
 	c->fence_cycles = (c->timed_l1_cycles_milli + 500) / 1000;
 	c->threshold_cycles = threshold(c, s.timed_low);

@@ -19,7 +19,7 @@ struct nve_calibration {
 	uint32_t run_ahead_instructions; /* how far the core had run before a signal stopped it */
 	uint32_t signal_ns;              /* a timer signal, there and back */
 
-	bool huge_pages; /* the buffer was backed by them */
+	bool huge_pages;             /* the buffer was backed by them */
 	uint32_t probe_cycles_milli; /* timed reads of the probe, ahead/probe.h */
 	uint64_t footprint_bytes;    /* of the chase */
 	uint32_t tries; /* how often it was measured at start; by the one who keeps it */

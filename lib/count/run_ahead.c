@@ -11,8 +11,8 @@
 
 enum { PAIRS = 64, RANK = PAIRS / 3 };
 
-/* nop takes an entry of the reorder buffer and nothing else, so that no smaller resource (registers,
- * scheduler) ends the reach early: an upper bound is wanted. */
+/* nop takes an entry of the reorder buffer and nothing else, so that no smaller resource
+ * (registers, scheduler) ends the reach early: an upper bound is wanted. */
 #define PAIR(n)                                                                                    \
 	static uint64_t pair_##n(const void *a, const void *b)                                     \
 	{                                                                                          \
@@ -23,7 +23,7 @@ enum { PAIRS = 64, RANK = PAIRS / 3 };
 		start = nve_tsc();                                                                 \
 		_mm_lfence();                                                                      \
 		__asm__ volatile("mov (%2), %0\n"                                                  \
-				 ".rept " #n "\n\tnop\n\t.endr\n"                                \
+				 ".rept " #n "\n\tnop\n\t.endr\n"                                  \
 				 "mov (%3), %1\n"                                                  \
 				 : "=&r"(x), "=&r"(y)                                              \
 				 : "r"(a), "r"(b));                                                \
@@ -49,8 +49,8 @@ static const struct distance {
 	uint32_t instructions;
 	uint64_t (*pair)(const void *a, const void *b);
 } distance[] = {
-	{16, pair_16},	 {160, pair_160}, {192, pair_192}, {224, pair_224}, {256, pair_256},
-	{320, pair_320}, {384, pair_384}, {448, pair_448}, {512, pair_512}, {576, pair_576},
+	{16, pair_16},   {160, pair_160}, {192, pair_192},   {224, pair_224}, {256, pair_256},
+	{320, pair_320}, {384, pair_384}, {448, pair_448},   {512, pair_512}, {576, pair_576},
 	{640, pair_640}, {768, pair_768}, {1024, pair_1024},
 };
 

@@ -8,10 +8,12 @@
 #include <stdint.h>
 
 struct nve_epoch {
-	uint64_t cpu_ns;      /* length of the epoch */
-	uint64_t stall_ns;    /* LLC_STALL */
-	uint64_t stall_wb_ns; /* the part of it on misses that cost a write-back; at most stall_ns */
-	uint64_t latency_ps;  /* of a miss as the program sees it: converts stall time into a count */
+	uint64_t cpu_ns;   /* length of the epoch */
+	uint64_t stall_ns; /* LLC_STALL */
+	uint64_t
+		stall_wb_ns; /* the part of it on misses that cost a write-back; at most stall_ns */
+	uint64_t
+		latency_ps; /* of a miss as the program sees it: converts stall time into a count */
 	uint64_t dram_lat_ps; /* of DRAM alone, now: what equation 5 subtracts */
 };
 

@@ -12,7 +12,7 @@ static const int fault_signals[] = {SIGSEGV, SIGBUS};
 
 static struct {
 	_Atomic bool locked;
-	unsigned looking; /* threads; under locked */
+	unsigned looking;                                        /* threads; under locked */
 	struct sigaction program[NVE_ARRAY_SIZE(fault_signals)]; /* its actions while ours are in */
 } state;
 

@@ -16,12 +16,13 @@
 
 enum {
 	SIGNAL = SIGURG,
-	SAMPLE_NS = 4000000,     /* between samples at most; the kernel's tick rounds it up */
-	SPIN_SLACK_NS = 300,     /* a shorter rest is left for the next time */
-	SLEEP_MIN_NS = 50000000, /* shorter delays spin in mode auto: a stalled core is a busy core */
+	SAMPLE_NS = 4000000, /* between samples at most; the kernel's tick rounds it up */
+	SPIN_SLACK_NS = 300, /* a shorter rest is left for the next time */
+	SLEEP_MIN_NS =
+		50000000, /* shorter delays spin in mode auto: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
 	SIGNAL_ROUNDS = 64,
-	RESTART_BYTES = 7,       /* mov $number, %eax; syscall */
+	RESTART_BYTES = 7, /* mov $number, %eax; syscall */
 };
 
 static struct {
@@ -82,8 +83,8 @@ static void spin(uint64_t delay_ns)
 
 	/* By the CPU clock, since the thread may lose its core while it spins. */
 	while ((now_ns = cpu_ns()) + SPIN_SLACK_NS < end_ns)
-		nve_spin_until(nve_tsc() +
-			       nve_ns_to_tsc(end_ns - now_ns - SPIN_SLACK_NS / 2, state.config.tsc_khz));
+		nve_spin_until(nve_tsc() + nve_ns_to_tsc(end_ns - now_ns - SPIN_SLACK_NS / 2,
+							 state.config.tsc_khz));
 }
 
 static bool sleeps(uint64_t delay_ns)
@@ -96,7 +97,8 @@ static bool sleeps(uint64_t delay_ns)
 /* Returns the delay really served, ns. */
 static uint64_t serve(uint64_t delay_ns)
 {
-	uint64_t start_cpu = cpu_ns(), start_wall = nve_clock_ns(CLOCK_MONOTONIC), slept_ns = 0, rest;
+	uint64_t start_cpu = cpu_ns(), start_wall = nve_clock_ns(CLOCK_MONOTONIC), slept_ns = 0,
+		 rest;
 	struct timespec ts;
 
 	if (sleeps(delay_ns)) {

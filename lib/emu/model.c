@@ -60,8 +60,7 @@ uint32_t nve_model_stall(const struct nve_model_counts *c, struct nve_epoch *epo
 
 	epoch->stall_ns = all ? (uint64_t)(c->l2_stall_ns * weighted / all) : 0;
 	/* Equation 9 says which part of the misses cost a write-back; 7 is that part of 3. */
-	epoch->stall_wb_ns = c->all_misses
-				     ? (uint64_t)((wide)epoch->stall_ns * writebacks / c->all_misses)
-				     : 0;
+	epoch->stall_wb_ns =
+		c->all_misses ? (uint64_t)((wide)epoch->stall_ns * writebacks / c->all_misses) : 0;
 	return clamps;
 }

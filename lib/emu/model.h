@@ -15,7 +15,7 @@
 struct nve_model_target {
 	uint64_t rlat_ps, wlat_ps; /* emulated latencies; 0: DRAM's own */
 	bool symmetric;            /* equation 1: every miss costs the read latency, or the write
-	                            * latency where that is the only one given */
+				    * latency where that is the only one given */
 };
 
 /* Remainders carried from epoch to epoch; starts zeroed. */
@@ -33,15 +33,16 @@ struct nve_model_delay {
 /* Equations 5 and 6 (or 1) for one epoch. A target below the DRAM latency of the moment earns no
  * delay and counts as a clamp: delays cannot be negative. */
 struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
-				       const struct nve_epoch *epoch, struct nve_model_carry *carry);
+				       const struct nve_epoch *epoch,
+				       struct nve_model_carry *carry);
 
 /* What hardware counters tell of one epoch; for equations 3 and 7 to 9. */
 struct nve_model_counts {
-	uint64_t l2_stall_ns;           /* L_stalls, as time */
-	uint64_t llc_hits, llc_misses;  /* LLC_hit, LLC_miss of this core */
-	uint64_t writebacks;            /* WB of the socket */
-	uint64_t all_misses;            /* sum LLC_miss_cpu + sum LLC_miss_PF of the socket */
-	uint32_t w_milli;               /* W, thousandths */
+	uint64_t l2_stall_ns;          /* L_stalls, as time */
+	uint64_t llc_hits, llc_misses; /* LLC_hit, LLC_miss of this core */
+	uint64_t writebacks;           /* WB of the socket */
+	uint64_t all_misses;           /* sum LLC_miss_cpu + sum LLC_miss_PF of the socket */
+	uint32_t w_milli;              /* W, thousandths */
 };
 
 /* Equations 3, 9 and 7: fills stall_ns and stall_wb_ns of *epoch. Returns the number of clamps

@@ -91,7 +91,8 @@ int nve_monitor_start(struct nve_thread *t)
 	int rc;
 
 	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, NVE_MAX((size_t)MONITOR_STACK_BYTES, (size_t)PTHREAD_STACK_MIN));
+	pthread_attr_setstacksize(&attr,
+				  NVE_MAX((size_t)MONITOR_STACK_BYTES, (size_t)PTHREAD_STACK_MIN));
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
 	rc = create_thread(&t->monitor, &attr, monitor, t);

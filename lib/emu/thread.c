@@ -14,8 +14,8 @@ static struct {
 
 struct nve_thread *nve_thread_new(void)
 {
-	struct nve_thread *t = mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	struct nve_thread *t =
+		mmap(NULL, sizeof(*t), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	if (t == MAP_FAILED)
 		return NULL;

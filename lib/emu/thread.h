@@ -43,7 +43,7 @@ struct nve_thread {
 	uint64_t saved_ns;       /* what look-ahead saved the program */
 	uint64_t lookahead_ns;   /* the part of cost_ns in windows */
 	uint64_t samples_lost;
-	bool ending;             /* no more samples */
+	bool ending; /* no more samples */
 
 	/* epochs on their way from the handler (head) to the monitor (tail) */
 	struct nve_epoch ring[NVE_THREAD_RING];
@@ -55,15 +55,16 @@ struct nve_thread {
 	struct nve_thread_model model;
 	uint64_t monitor_ns; /* the monitor thread's own CPU time */
 
-	_Atomic uint64_t owed_ns;     /* written under settling, read by the handler */
-	_Atomic uint32_t wake;        /* futex word: counts wake-ups of the monitor */
-	_Atomic bool stop;            /* the monitor shall end */
+	_Atomic uint64_t owed_ns; /* written under settling, read by the handler */
+	_Atomic uint32_t wake;    /* futex word: counts wake-ups of the monitor */
+	_Atomic bool stop;        /* the monitor shall end */
 };
 
 /* The calling thread's state; NULL when it is not emulated. */
 extern __thread struct nve_thread *nve_thread_self;
 
-/* Makes the state of the calling thread (or of one about to start) and registers it. NULL: no memory. */
+/* Makes the state of the calling thread (or of one about to start) and registers it. NULL: no
+ * memory. */
 struct nve_thread *nve_thread_new(void);
 
 /* Takes it out of the registry; its totals go to the process's and to the list of ended threads. */

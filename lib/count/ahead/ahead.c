@@ -13,18 +13,18 @@
 #include "count/ahead/window.h"
 
 enum {
-	WINDOW_STEPS = 1024,         /* the usual window; one in 8 is four times as long, and so on */
-	WINDOW_OCTAVES = 3,          /* longest: 1024 << 6 */
+	WINDOW_STEPS = 1024, /* the usual window; one in 8 is four times as long, and so on */
+	WINDOW_OCTAVES = 3,  /* longest: 1024 << 6 */
 	TOUCH_MAX = 1024,
-	MIN_GAP_NS = 50000,          /* the thread must have left the last window's lines behind */
-	MIN_OCCURRENCES = 4,         /* a window's own label needs as many to stand alone */
-	MIN_AT_RISK = 16,            /* lines that a dirty fraction needs to rest on */
+	MIN_GAP_NS = 50000,  /* the thread must have left the last window's lines behind */
+	MIN_OCCURRENCES = 4, /* a window's own label needs as many to stand alone */
+	MIN_AT_RISK = 16,    /* lines that a dirty fraction needs to rest on */
 	PROBE_LINES = 4,
-	PROBE_PRIOR = 128,           /* weight of the calibrated latency, readings */
+	PROBE_PRIOR = 128, /* weight of the calibrated latency, readings */
 	PROBE_HALVE = 8192,
-	LATENCY_MIN = 32,            /* misses before the thread's own latency is used */
+	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
 	LATENCY_HALVE = 32768,
-	OUTLIER_LATENCIES = 20,      /* a reading so many times DRAM's latency was interrupted */
+	OUTLIER_LATENCIES = 20, /* a reading so many times DRAM's latency was interrupted */
 	TOKENS_MAX_NS = 20000000,
 	PPM = 1000000,
 };
@@ -118,7 +118,8 @@ struct nve_ahead *nve_ahead_new(uint32_t seed)
 		return NULL;
 	a = mem;
 	a->rng = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
-	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine, shared.pages_ttl_ticks);
+	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine,
+				    shared.pages_ttl_ticks);
 	return a;
 }
 
@@ -368,7 +369,8 @@ void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns)
 	a->tokens_ns -= cost_ns;
 }
 
-/* Shares of the epoch's answered time; where it has none, of the thread's; else of the process's. */
+/* Shares of the epoch's answered time; where it has none, of the thread's; else of the process's.
+ */
 static void shares(const struct nve_ahead *a, double *stall, double *wb)
 {
 	double label = a->epoch_label_ns, dirty = a->epoch_label_dirty_ns;

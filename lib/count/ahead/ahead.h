@@ -1,6 +1,6 @@
 /*
- * The look-ahead provider: stall time, dirty fraction and miss latency of a thread from time samples
- * and look-ahead windows, with nothing but a CPU-time timer. How and why: DESIGN.md.
+ * The look-ahead provider: stall time, dirty fraction and miss latency of a thread from time
+ * samples and look-ahead windows, with nothing but a CPU-time timer. How and why: DESIGN.md.
  *
  * nve_ahead_sample() is called in the handler that interrupts the thread, everything else outside
  * of handlers unless it says otherwise.

@@ -8,9 +8,15 @@
 
 typedef uint64_t alu_fn(uint64_t a, uint64_t b, uint64_t *flags);
 
-static uint64_t pack(uint64_t flags) { return (flags & 0xd5) << 8 | 0x200 | (flags >> 11 & 1); }
+static uint64_t pack(uint64_t flags)
+{
+	return (flags & 0xd5) << 8 | 0x200 | (flags >> 11 & 1);
+}
 
-static uint64_t unpack(uint64_t ax) { return (ax >> 8 & 0xd5) | (ax & 1) << 11; }
+static uint64_t unpack(uint64_t ax)
+{
+	return (ax >> 8 & 0xd5) | (ax & 1) << 11;
+}
 
 #define ONE(name, code)                                                                            \
 	static uint64_t name(uint64_t a, uint64_t b, uint64_t *flags)                              \
@@ -28,7 +34,7 @@ static uint64_t unpack(uint64_t ax) { return (ax >> 8 & 0xd5) | (ax & 1) << 11; 
 	{                                                                                          \
 		uint64_t ax = pack(*flags);                                                        \
                                                                                                    \
-		__asm__(FLAGS_IN code FLAGS_OUT : "+&a"(ax), [a] "+&r"(a) : [b] where(b) : "cc");   \
+		__asm__(FLAGS_IN code FLAGS_OUT : "+&a"(ax), [a] "+&r"(a) : [b] where(b) : "cc");  \
 		*flags = unpack(ax);                                                               \
 		return a;                                                                          \
 	}
@@ -83,23 +89,29 @@ WIDE_SIZES(btr)
 WIDE_SIZES(btc)
 WIDE_SIZES(imul)
 
-#define ROW(op)      {op##_1, op##_2, op##_4, op##_8}
-#define WIDE_ROW(op) {0, op##_2, op##_4, op##_8}
+#define ROW(op)                                                                                    \
+	{                                                                                          \
+		op##_1, op##_2, op##_4, op##_8                                                     \
+	}
+#define WIDE_ROW(op)                                                                               \
+	{                                                                                          \
+		0, op##_2, op##_4, op##_8                                                          \
+	}
 
 static alu_fn *const table[NVE_ALU_COUNT][4] = {
-	[NVE_ALU_ADD] = ROW(add),	 [NVE_ALU_ADC] = ROW(adc),
-	[NVE_ALU_SUB] = ROW(sub),	 [NVE_ALU_SBB] = ROW(sbb),
-	[NVE_ALU_AND] = ROW(and),	 [NVE_ALU_OR] = ROW(or),
-	[NVE_ALU_XOR] = ROW(xor),	 [NVE_ALU_INC] = ROW(inc),
-	[NVE_ALU_DEC] = ROW(dec),	 [NVE_ALU_NEG] = ROW(neg),
-	[NVE_ALU_SHL] = ROW(shl),	 [NVE_ALU_SHR] = ROW(shr),
-	[NVE_ALU_SAR] = ROW(sar),	 [NVE_ALU_ROL] = ROW(rol),
-	[NVE_ALU_ROR] = ROW(ror),	 [NVE_ALU_RCL] = ROW(rcl),
-	[NVE_ALU_RCR] = ROW(rcr),	 [NVE_ALU_BSF] = WIDE_ROW(bsf),
-	[NVE_ALU_BSR] = WIDE_ROW(bsr),	 [NVE_ALU_TZCNT] = WIDE_ROW(tzcnt),
+	[NVE_ALU_ADD] = ROW(add),          [NVE_ALU_ADC] = ROW(adc),
+	[NVE_ALU_SUB] = ROW(sub),          [NVE_ALU_SBB] = ROW(sbb),
+	[NVE_ALU_AND] = ROW(and),          [NVE_ALU_OR] = ROW(or),
+	[NVE_ALU_XOR] = ROW(xor),          [NVE_ALU_INC] = ROW(inc),
+	[NVE_ALU_DEC] = ROW(dec),          [NVE_ALU_NEG] = ROW(neg),
+	[NVE_ALU_SHL] = ROW(shl),          [NVE_ALU_SHR] = ROW(shr),
+	[NVE_ALU_SAR] = ROW(sar),          [NVE_ALU_ROL] = ROW(rol),
+	[NVE_ALU_ROR] = ROW(ror),          [NVE_ALU_RCL] = ROW(rcl),
+	[NVE_ALU_RCR] = ROW(rcr),          [NVE_ALU_BSF] = WIDE_ROW(bsf),
+	[NVE_ALU_BSR] = WIDE_ROW(bsr),     [NVE_ALU_TZCNT] = WIDE_ROW(tzcnt),
 	[NVE_ALU_LZCNT] = WIDE_ROW(lzcnt), [NVE_ALU_BT] = WIDE_ROW(bt),
-	[NVE_ALU_BTS] = WIDE_ROW(bts),	 [NVE_ALU_BTR] = WIDE_ROW(btr),
-	[NVE_ALU_BTC] = WIDE_ROW(btc),	 [NVE_ALU_IMUL] = WIDE_ROW(imul),
+	[NVE_ALU_BTS] = WIDE_ROW(bts),     [NVE_ALU_BTR] = WIDE_ROW(btr),
+	[NVE_ALU_BTC] = WIDE_ROW(btc),     [NVE_ALU_IMUL] = WIDE_ROW(imul),
 };
 
 uint64_t nve_alu(enum nve_alu op, unsigned bytes, uint64_t a, uint64_t b, uint64_t *flags)
@@ -164,7 +176,8 @@ static bool divide_signed(unsigned bits, uint64_t b, uint64_t *low, uint64_t *hi
 	__int128 most = (__int128)(UINT64_MAX >> (unused + 1));
 
 	if (bits < 64)
-		n = (__int128)((int64_t)((*high << bits | *low) << (64 - 2 * bits)) >> (64 - 2 * bits));
+		n = (__int128)((int64_t)((*high << bits | *low) << (64 - 2 * bits)) >>
+			       (64 - 2 * bits));
 	/* -2^127 / -1 is the one quotient that does not fit the arithmetic used here. */
 	if (!d || (d == -1 && *high == (uint64_t)INT64_MIN))
 		return false;

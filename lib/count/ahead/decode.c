@@ -40,9 +40,7 @@ static struct nve_operand gpr_operand(ZydisRegister reg)
 			op.reg = (uint8_t)(reg - ZYDIS_REGISTER_AL);
 		}
 		return op;
-	default:
-		op.kind = NVE_OPERAND_NONE;
-		return op;
+	default: op.kind = NVE_OPERAND_NONE; return op;
 	}
 }
 
@@ -165,9 +163,7 @@ static void add_register(const struct nve_decoder *decoder, const ZydisDecodedOp
 	read |= (op->actions & ZYDIS_OPERAND_ACTION_CONDWRITE) != 0;
 	switch (ZydisRegisterGetClass(op->reg.value)) {
 	case ZYDIS_REGCLASS_GPR8:
-	case ZYDIS_REGCLASS_GPR16:
-		read = true;
-		__attribute__((fallthrough));
+	case ZYDIS_REGCLASS_GPR16: read = true; __attribute__((fallthrough));
 	case ZYDIS_REGCLASS_GPR32:
 	case ZYDIS_REGCLASS_GPR64:
 		bit = 1u << gpr_operand(op->reg.value).reg;
@@ -194,18 +190,34 @@ static void add_register(const struct nve_decoder *decoder, const ZydisDecodedOp
 static bool is_idiom(ZydisMnemonic mnemonic)
 {
 	switch (mnemonic) {
-#define BOTH(name) case ZYDIS_MNEMONIC_##name: case ZYDIS_MNEMONIC_V##name
-	BOTH(PXOR): BOTH(XORPS): BOTH(XORPD):
-	BOTH(PSUBB): BOTH(PSUBW): BOTH(PSUBD): BOTH(PSUBQ):
-	BOTH(PCMPEQB): BOTH(PCMPEQW): BOTH(PCMPEQD): BOTH(PCMPEQQ):
-	BOTH(PCMPGTB): BOTH(PCMPGTW): BOTH(PCMPGTD): BOTH(PCMPGTQ):
-	BOTH(PANDN): BOTH(ANDNPS): BOTH(ANDNPD):
+#define BOTH(name)                                                                                 \
+	case ZYDIS_MNEMONIC_##name:                                                                \
+	case ZYDIS_MNEMONIC_V##name
+		BOTH(PXOR)
+		    : BOTH(XORPS)
+		    : BOTH(XORPD)
+		    : BOTH(PSUBB)
+		    : BOTH(PSUBW)
+		    : BOTH(PSUBD)
+		    : BOTH(PSUBQ)
+		    : BOTH(PCMPEQB)
+		    : BOTH(PCMPEQW)
+		    : BOTH(PCMPEQD)
+		    : BOTH(PCMPEQQ)
+		    : BOTH(PCMPGTB)
+		    : BOTH(PCMPGTW)
+		    : BOTH(PCMPGTD)
+		    : BOTH(PCMPGTQ)
+		    : BOTH(PANDN)
+		    : BOTH(ANDNPS)
+		    : BOTH(ANDNPD)
+		    :
 #undef BOTH
-	case ZYDIS_MNEMONIC_VPXORD: case ZYDIS_MNEMONIC_VPXORQ:
-	case ZYDIS_MNEMONIC_KXORB: case ZYDIS_MNEMONIC_KXORW:
-	case ZYDIS_MNEMONIC_KXORD: case ZYDIS_MNEMONIC_KXORQ:
-	case ZYDIS_MNEMONIC_KXNORB: case ZYDIS_MNEMONIC_KXNORW:
-	case ZYDIS_MNEMONIC_KXNORD: case ZYDIS_MNEMONIC_KXNORQ: return true;
+		      case ZYDIS_MNEMONIC_VPXORD : case ZYDIS_MNEMONIC_VPXORQ
+		    : case ZYDIS_MNEMONIC_KXORB : case ZYDIS_MNEMONIC_KXORW
+		    : case ZYDIS_MNEMONIC_KXORD : case ZYDIS_MNEMONIC_KXORQ
+		    : case ZYDIS_MNEMONIC_KXNORB : case ZYDIS_MNEMONIC_KXNORW
+		    : case ZYDIS_MNEMONIC_KXNORD : case ZYDIS_MNEMONIC_KXNORQ : return true;
 	default: return false;
 	}
 }
@@ -243,8 +255,9 @@ static void fill_masks(const struct nve_decoder *decoder, struct nve_insn *insn)
 			add_register(decoder, &decoder->operand[i], insn);
 	if (flags) {
 		insn->flags_read = flags->tested & NVE_ARITH_FLAGS;
-		insn->flags_write = (flags->modified | flags->set_0 | flags->set_1 |
-				     flags->undefined) & NVE_ARITH_FLAGS;
+		insn->flags_write =
+			(flags->modified | flags->set_0 | flags->set_1 | flags->undefined) &
+			NVE_ARITH_FLAGS;
 	}
 	forget_idiom_inputs(decoder, insn);
 }
@@ -391,24 +404,50 @@ bool nve_decode_is_native(const struct nve_decoder *decoder)
 static bool is_opaque(const ZydisDecodedInstruction *raw)
 {
 	switch (raw->meta.isa_ext) {
-	case ZYDIS_ISA_EXT_X87: case ZYDIS_ISA_EXT_MMX: case ZYDIS_ISA_EXT_AMD3DNOW:
-	case ZYDIS_ISA_EXT_SSE: case ZYDIS_ISA_EXT_SSE2: case ZYDIS_ISA_EXT_SSE3:
-	case ZYDIS_ISA_EXT_SSSE3: case ZYDIS_ISA_EXT_SSE4: case ZYDIS_ISA_EXT_SSE4A:
-	case ZYDIS_ISA_EXT_AVX: case ZYDIS_ISA_EXT_AVX2: case ZYDIS_ISA_EXT_AVX512EVEX:
-	case ZYDIS_ISA_EXT_AVX512VEX: case ZYDIS_ISA_EXT_FMA: case ZYDIS_ISA_EXT_F16C:
-	case ZYDIS_ISA_EXT_FMA4: case ZYDIS_ISA_EXT_XOP: case ZYDIS_ISA_EXT_TBM:
-	case ZYDIS_ISA_EXT_BMI1: case ZYDIS_ISA_EXT_BMI2: case ZYDIS_ISA_EXT_ADOX_ADCX:
-	case ZYDIS_ISA_EXT_AES: case ZYDIS_ISA_EXT_AVXAES: case ZYDIS_ISA_EXT_PCLMULQDQ:
-	case ZYDIS_ISA_EXT_SHA: case ZYDIS_ISA_EXT_GFNI: case ZYDIS_ISA_EXT_VAES:
-	case ZYDIS_ISA_EXT_VPCLMULQDQ: case ZYDIS_ISA_EXT_AVX_VNNI: case ZYDIS_ISA_EXT_MOVBE:
-	case ZYDIS_ISA_EXT_RDRAND: case ZYDIS_ISA_EXT_RDSEED: case ZYDIS_ISA_EXT_RDPID:
-	case ZYDIS_ISA_EXT_RDTSCP: case ZYDIS_ISA_EXT_LZCNT: return true;
+	case ZYDIS_ISA_EXT_X87:
+	case ZYDIS_ISA_EXT_MMX:
+	case ZYDIS_ISA_EXT_AMD3DNOW:
+	case ZYDIS_ISA_EXT_SSE:
+	case ZYDIS_ISA_EXT_SSE2:
+	case ZYDIS_ISA_EXT_SSE3:
+	case ZYDIS_ISA_EXT_SSSE3:
+	case ZYDIS_ISA_EXT_SSE4:
+	case ZYDIS_ISA_EXT_SSE4A:
+	case ZYDIS_ISA_EXT_AVX:
+	case ZYDIS_ISA_EXT_AVX2:
+	case ZYDIS_ISA_EXT_AVX512EVEX:
+	case ZYDIS_ISA_EXT_AVX512VEX:
+	case ZYDIS_ISA_EXT_FMA:
+	case ZYDIS_ISA_EXT_F16C:
+	case ZYDIS_ISA_EXT_FMA4:
+	case ZYDIS_ISA_EXT_XOP:
+	case ZYDIS_ISA_EXT_TBM:
+	case ZYDIS_ISA_EXT_BMI1:
+	case ZYDIS_ISA_EXT_BMI2:
+	case ZYDIS_ISA_EXT_ADOX_ADCX:
+	case ZYDIS_ISA_EXT_AES:
+	case ZYDIS_ISA_EXT_AVXAES:
+	case ZYDIS_ISA_EXT_PCLMULQDQ:
+	case ZYDIS_ISA_EXT_SHA:
+	case ZYDIS_ISA_EXT_GFNI:
+	case ZYDIS_ISA_EXT_VAES:
+	case ZYDIS_ISA_EXT_VPCLMULQDQ:
+	case ZYDIS_ISA_EXT_AVX_VNNI:
+	case ZYDIS_ISA_EXT_MOVBE:
+	case ZYDIS_ISA_EXT_RDRAND:
+	case ZYDIS_ISA_EXT_RDSEED:
+	case ZYDIS_ISA_EXT_RDPID:
+	case ZYDIS_ISA_EXT_RDTSCP:
+	case ZYDIS_ISA_EXT_LZCNT: return true;
 	default: break;
 	}
 	switch (raw->mnemonic) {
-	case ZYDIS_MNEMONIC_RDTSC: case ZYDIS_MNEMONIC_CPUID: case ZYDIS_MNEMONIC_XGETBV:
-	case ZYDIS_MNEMONIC_SHLD: case ZYDIS_MNEMONIC_SHRD: case ZYDIS_MNEMONIC_RDPKRU:
-		return true;
+	case ZYDIS_MNEMONIC_RDTSC:
+	case ZYDIS_MNEMONIC_CPUID:
+	case ZYDIS_MNEMONIC_XGETBV:
+	case ZYDIS_MNEMONIC_SHLD:
+	case ZYDIS_MNEMONIC_SHRD:
+	case ZYDIS_MNEMONIC_RDPKRU: return true;
 	default: return false;
 	}
 }
@@ -416,20 +455,18 @@ static bool is_opaque(const ZydisDecodedInstruction *raw)
 static nve_exec_fn *decode_xsave(const ZydisDecodedInstruction *raw, struct nve_insn *insn)
 {
 	switch (raw->mnemonic) {
-	case ZYDIS_MNEMONIC_FXSAVE: case ZYDIS_MNEMONIC_FXSAVE64:
-		insn->op = NVE_XSAVE_FX;
-		return nve_exec_xsave;
-	case ZYDIS_MNEMONIC_FXRSTOR: case ZYDIS_MNEMONIC_FXRSTOR64:
-		insn->op = NVE_XSAVE_FX;
-		return nve_exec_xrstor;
-	case ZYDIS_MNEMONIC_XSAVE: case ZYDIS_MNEMONIC_XSAVE64:
-	case ZYDIS_MNEMONIC_XSAVEC: case ZYDIS_MNEMONIC_XSAVEC64:
-	case ZYDIS_MNEMONIC_XSAVEOPT: case ZYDIS_MNEMONIC_XSAVEOPT64:
-		insn->op = NVE_XSAVE_EXTENDED;
-		return nve_exec_xsave;
-	case ZYDIS_MNEMONIC_XRSTOR: case ZYDIS_MNEMONIC_XRSTOR64:
-		insn->op = NVE_XSAVE_EXTENDED;
-		return nve_exec_xrstor;
+	case ZYDIS_MNEMONIC_FXSAVE:
+	case ZYDIS_MNEMONIC_FXSAVE64: insn->op = NVE_XSAVE_FX; return nve_exec_xsave;
+	case ZYDIS_MNEMONIC_FXRSTOR:
+	case ZYDIS_MNEMONIC_FXRSTOR64: insn->op = NVE_XSAVE_FX; return nve_exec_xrstor;
+	case ZYDIS_MNEMONIC_XSAVE:
+	case ZYDIS_MNEMONIC_XSAVE64:
+	case ZYDIS_MNEMONIC_XSAVEC:
+	case ZYDIS_MNEMONIC_XSAVEC64:
+	case ZYDIS_MNEMONIC_XSAVEOPT:
+	case ZYDIS_MNEMONIC_XSAVEOPT64: insn->op = NVE_XSAVE_EXTENDED; return nve_exec_xsave;
+	case ZYDIS_MNEMONIC_XRSTOR:
+	case ZYDIS_MNEMONIC_XRSTOR64: insn->op = NVE_XSAVE_EXTENDED; return nve_exec_xrstor;
 	default: return NULL;
 	}
 }
@@ -437,14 +474,20 @@ static nve_exec_fn *decode_xsave(const ZydisDecodedInstruction *raw, struct nve_
 static nve_exec_fn *decode_stop(const ZydisDecodedInstruction *raw)
 {
 	switch (raw->mnemonic) {
-	case ZYDIS_MNEMONIC_INT3: case ZYDIS_MNEMONIC_INT1: case ZYDIS_MNEMONIC_UD0:
-	case ZYDIS_MNEMONIC_UD1: case ZYDIS_MNEMONIC_UD2: return nve_exec_trap;
+	case ZYDIS_MNEMONIC_INT3:
+	case ZYDIS_MNEMONIC_INT1:
+	case ZYDIS_MNEMONIC_UD0:
+	case ZYDIS_MNEMONIC_UD1:
+	case ZYDIS_MNEMONIC_UD2: return nve_exec_trap;
 	default: break;
 	}
 	switch (raw->meta.category) {
-	case ZYDIS_CATEGORY_SYSCALL: case ZYDIS_CATEGORY_INTERRUPT: case ZYDIS_CATEGORY_SYSTEM:
-	case ZYDIS_CATEGORY_IO: case ZYDIS_CATEGORY_IOSTRINGOP: case ZYDIS_CATEGORY_SYSRET:
-		return nve_exec_syscall;
+	case ZYDIS_CATEGORY_SYSCALL:
+	case ZYDIS_CATEGORY_INTERRUPT:
+	case ZYDIS_CATEGORY_SYSTEM:
+	case ZYDIS_CATEGORY_IO:
+	case ZYDIS_CATEGORY_IOSTRINGOP:
+	case ZYDIS_CATEGORY_SYSRET: return nve_exec_syscall;
 	default: return nve_exec_unsupported;
 	}
 }

@@ -68,8 +68,8 @@ struct nve_insn {
 	uint8_t op;     /* condition code, or what exec takes it for */
 	uint8_t rep;    /* enum nve_rep */
 	uint8_t base, index, scale, segment;
-	uint8_t mem_kind;   /* enum nve_access_kind bits */
-	uint8_t lanes;      /* enum nve_lanes */
+	uint8_t mem_kind; /* enum nve_access_kind bits */
+	uint8_t lanes;    /* enum nve_lanes */
 	uint8_t lane_reg;
 	uint8_t lane_bytes; /* of memory; index_bytes: of the index of a gather */
 	uint8_t index_bytes;
@@ -88,7 +88,8 @@ struct nve_decoder {
 
 void nve_decoder_init(struct nve_decoder *decoder);
 
-/* Decodes size bytes of code at ip. 0, or NVE_STOP_TRAP (no instruction), NVE_STOP_UNMAPPED (cut). */
+/* Decodes size bytes of code at ip. 0, or NVE_STOP_TRAP (no instruction), NVE_STOP_UNMAPPED (cut).
+ */
 int nve_decode(struct nve_decoder *decoder, uint64_t ip, const uint8_t code[16], size_t size,
 	       struct nve_insn *insn);
 

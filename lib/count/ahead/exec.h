@@ -127,9 +127,7 @@ static inline int nve_operand_read(const struct nve_run *run, const struct nve_i
 	case NVE_OPERAND_MEM:
 		value->v = 0;
 		return nve_mem_load(run, run->mem_addr, op.bytes, &value->v, &value->unknown);
-	default:
-		*value = (struct nve_value){insn->imm, false};
-		return 0;
+	default: *value = (struct nve_value){insn->imm, false}; return 0;
 	}
 }
 

@@ -201,8 +201,14 @@ int nve_exec_leave(struct nve_run *run, const struct nve_insn *insn)
 }
 
 static const uint16_t condition_flags[8] = {
-	NVE_FLAG_OF, NVE_FLAG_CF, NVE_FLAG_ZF, NVE_FLAG_CF | NVE_FLAG_ZF,
-	NVE_FLAG_SF, NVE_FLAG_PF, NVE_FLAG_SF | NVE_FLAG_OF, NVE_FLAG_SF | NVE_FLAG_OF | NVE_FLAG_ZF,
+	NVE_FLAG_OF,
+	NVE_FLAG_CF,
+	NVE_FLAG_ZF,
+	NVE_FLAG_CF | NVE_FLAG_ZF,
+	NVE_FLAG_SF,
+	NVE_FLAG_PF,
+	NVE_FLAG_SF | NVE_FLAG_OF,
+	NVE_FLAG_SF | NVE_FLAG_OF | NVE_FLAG_ZF,
 };
 
 /* Condition of the low four bits of an opcode; unknown if a flag that it reads is. */
@@ -286,8 +292,8 @@ int nve_exec_loop(struct nve_run *run, const struct nve_insn *insn)
 
 	if (insn->addr32)
 		return NVE_STOP_UNSUPPORTED;
-	if (count.unknown || (insn->mnemonic != ZYDIS_MNEMONIC_LOOP &&
-			      (run->flags_unknown & NVE_FLAG_ZF)))
+	if (count.unknown ||
+	    (insn->mnemonic != ZYDIS_MNEMONIC_LOOP && (run->flags_unknown & NVE_FLAG_ZF)))
 		return NVE_STOP_UNKNOWN_BRANCH;
 	run->cpu->gpr[1] = --count.v;
 	if (count.v && (insn->mnemonic == ZYDIS_MNEMONIC_LOOP ||
@@ -381,7 +387,8 @@ int nve_exec_segbase(struct nve_run *run, const struct nve_insn *insn)
 	uint64_t *base = is_fs ? &cpu->fs_base : &cpu->gs_base;
 	struct nve_value value;
 
-	if (insn->mnemonic == ZYDIS_MNEMONIC_RDFSBASE || insn->mnemonic == ZYDIS_MNEMONIC_RDGSBASE) {
+	if (insn->mnemonic == ZYDIS_MNEMONIC_RDFSBASE ||
+	    insn->mnemonic == ZYDIS_MNEMONIC_RDGSBASE) {
 		nve_gpr_write(cpu, insn->operand[0], (struct nve_value){*base, false});
 		return 0;
 	}

@@ -12,7 +12,10 @@ struct span {
 	bool unknown; /* the mask is: then all lanes are taken */
 };
 
-static uint64_t low_bits(unsigned count) { return count >= 64 ? ~0ull : (1ull << count) - 1; }
+static uint64_t low_bits(unsigned count)
+{
+	return count >= 64 ? ~0ull : (1ull << count) - 1;
+}
 
 static uint64_t sign_lanes(const uint64_t *reg, unsigned lane_bytes, unsigned count)
 {
@@ -246,7 +249,8 @@ int nve_exec_gather(struct nve_run *run, const struct nve_insn *insn)
 			continue;
 		stop = nve_mem_touch(run, addr, lane, NVE_ACCESS_READ);
 		if (!stop)
-			stop = nve_mem_load(run, addr, lane, run->scratch + i * lane, &lane_unknown);
+			stop = nve_mem_load(run, addr, lane, run->scratch + i * lane,
+					    &lane_unknown);
 		unknown |= !stop && lane_unknown;
 	}
 	if (stop)
@@ -286,8 +290,13 @@ int nve_exec_scatter(struct nve_run *run, const struct nve_insn *insn)
 }
 
 /* Components of the extended state, as bits of the mask in edx:eax. */
-enum { XSAVE_SSE = 1 << 1, XSAVE_YMM = 1 << 2, XSAVE_K = 1 << 5, XSAVE_HIGH = 1 << 6,
-       XSAVE_HIGH16 = 1 << 7 };
+enum {
+	XSAVE_SSE = 1 << 1,
+	XSAVE_YMM = 1 << 2,
+	XSAVE_K = 1 << 5,
+	XSAVE_HIGH = 1 << 6,
+	XSAVE_HIGH16 = 1 << 7
+};
 
 /* Bytes of the area that hold the components of the mask, one after the other. */
 static uint32_t xsave_bytes(const struct nve_insn *insn, uint64_t mask)

@@ -21,34 +21,78 @@ struct row {
 	bool needs_vl;
 };
 
-#define SSE(set, word, bit) {ZYDIS_ISA_SET_##set, word, bit, NVE_VECTOR_SSE, false}
-#define AVX(set, word, bit) {ZYDIS_ISA_SET_##set, word, bit, NVE_VECTOR_AVX, false}
-#define EVEX(set, word, bit) {ZYDIS_ISA_SET_##set, word, bit, NVE_VECTOR_AVX512, false}
-#define EVEX_VL(set, word, bit) {ZYDIS_ISA_SET_##set, word, bit, NVE_VECTOR_AVX512, true}
+#define SSE(set, word, bit)                                                                        \
+	{                                                                                          \
+		ZYDIS_ISA_SET_##set, word, bit, NVE_VECTOR_SSE, false                              \
+	}
+#define AVX(set, word, bit)                                                                        \
+	{                                                                                          \
+		ZYDIS_ISA_SET_##set, word, bit, NVE_VECTOR_AVX, false                              \
+	}
+#define EVEX(set, word, bit)                                                                       \
+	{                                                                                          \
+		ZYDIS_ISA_SET_##set, word, bit, NVE_VECTOR_AVX512, false                           \
+	}
+#define EVEX_VL(set, word, bit)                                                                    \
+	{                                                                                          \
+		ZYDIS_ISA_SET_##set, word, bit, NVE_VECTOR_AVX512, true                            \
+	}
 #define EVEX_ALL(set, word, bit)                                                                   \
 	EVEX_VL(set##_128, word, bit), EVEX_VL(set##_256, word, bit), EVEX(set##_512, word, bit)
 
 static const struct row rows[] = {
-	SSE(SSE, L1_D, 25), SSE(SSE2, L1_D, 26), SSE(SSE3, L1_C, 0), SSE(SSSE3, L1_C, 9),
-	SSE(SSE4, L1_C, 19), SSE(SSE42, L1_C, 20), SSE(POPCNT, L1_C, 23), SSE(AES, L1_C, 25),
-	SSE(PCLMULQDQ, L1_C, 1), SSE(SHA, L7_B, 29), SSE(GFNI, L7_C, 8), SSE(SSE4A, X1_C, 6),
-	SSE(ADOX_ADCX, L7_B, 19), SSE(BMI1, L7_B, 3), SSE(BMI2, L7_B, 8), SSE(LZCNT, X1_C, 5),
+	SSE(SSE, L1_D, 25),
+	SSE(SSE2, L1_D, 26),
+	SSE(SSE3, L1_C, 0),
+	SSE(SSSE3, L1_C, 9),
+	SSE(SSE4, L1_C, 19),
+	SSE(SSE42, L1_C, 20),
+	SSE(POPCNT, L1_C, 23),
+	SSE(AES, L1_C, 25),
+	SSE(PCLMULQDQ, L1_C, 1),
+	SSE(SHA, L7_B, 29),
+	SSE(GFNI, L7_C, 8),
+	SSE(SSE4A, X1_C, 6),
+	SSE(ADOX_ADCX, L7_B, 19),
+	SSE(BMI1, L7_B, 3),
+	SSE(BMI2, L7_B, 8),
+	SSE(LZCNT, X1_C, 5),
 	SSE(MOVBE, L1_C, 22),
-	AVX(AVX, L1_C, 28), AVX(AVX2, L7_B, 5), AVX(FMA, L1_C, 12), AVX(F16C, L1_C, 29),
-	AVX(AVXAES, L1_C, 25), AVX(VAES, L7_C, 9), AVX(VPCLMULQDQ, L7_C, 10), AVX(AVX_GFNI, L7_C, 8),
+	AVX(AVX, L1_C, 28),
+	AVX(AVX2, L7_B, 5),
+	AVX(FMA, L1_C, 12),
+	AVX(F16C, L1_C, 29),
+	AVX(AVXAES, L1_C, 25),
+	AVX(VAES, L7_C, 9),
+	AVX(VPCLMULQDQ, L7_C, 10),
+	AVX(AVX_GFNI, L7_C, 8),
 	AVX(AVX_VNNI, L71_A, 4),
-	EVEX_ALL(AVX512F, L7_B, 16), EVEX(AVX512F_128N, L7_B, 16), EVEX(AVX512F_KOP, L7_B, 16),
-	EVEX(AVX512F_SCALAR, L7_B, 16), EVEX_ALL(AVX512BW, L7_B, 30),
-	EVEX(AVX512BW_128N, L7_B, 30), EVEX(AVX512BW_KOP, L7_B, 30), EVEX_ALL(AVX512DQ, L7_B, 17),
-	EVEX(AVX512DQ_128N, L7_B, 17), EVEX(AVX512DQ_KOP, L7_B, 17),
-	EVEX(AVX512DQ_SCALAR, L7_B, 17), EVEX_ALL(AVX512CD, L7_B, 28),
-	EVEX_ALL(AVX512_IFMA, L7_B, 21), EVEX_ALL(AVX512_VBMI, L7_C, 1),
-	EVEX_ALL(AVX512_VBMI2, L7_C, 6), EVEX_ALL(AVX512_GFNI, L7_C, 8),
-	EVEX_ALL(AVX512_VAES, L7_C, 9), EVEX_ALL(AVX512_VPCLMULQDQ, L7_C, 10),
-	EVEX_ALL(AVX512_VNNI, L7_C, 11), EVEX_ALL(AVX512_BITALG, L7_C, 12),
-	EVEX_ALL(AVX512_VPOPCNTDQ, L7_C, 14), EVEX_ALL(AVX512_BF16, L71_A, 5),
-	EVEX_ALL(AVX512_VP2INTERSECT, L7_D, 8), EVEX_ALL(AVX512_FP16, L7_D, 23),
-	EVEX(AVX512_FP16_SCALAR, L7_D, 23), EVEX(AVX512_FP16_128N, L7_D, 23),
+	EVEX_ALL(AVX512F, L7_B, 16),
+	EVEX(AVX512F_128N, L7_B, 16),
+	EVEX(AVX512F_KOP, L7_B, 16),
+	EVEX(AVX512F_SCALAR, L7_B, 16),
+	EVEX_ALL(AVX512BW, L7_B, 30),
+	EVEX(AVX512BW_128N, L7_B, 30),
+	EVEX(AVX512BW_KOP, L7_B, 30),
+	EVEX_ALL(AVX512DQ, L7_B, 17),
+	EVEX(AVX512DQ_128N, L7_B, 17),
+	EVEX(AVX512DQ_KOP, L7_B, 17),
+	EVEX(AVX512DQ_SCALAR, L7_B, 17),
+	EVEX_ALL(AVX512CD, L7_B, 28),
+	EVEX_ALL(AVX512_IFMA, L7_B, 21),
+	EVEX_ALL(AVX512_VBMI, L7_C, 1),
+	EVEX_ALL(AVX512_VBMI2, L7_C, 6),
+	EVEX_ALL(AVX512_GFNI, L7_C, 8),
+	EVEX_ALL(AVX512_VAES, L7_C, 9),
+	EVEX_ALL(AVX512_VPCLMULQDQ, L7_C, 10),
+	EVEX_ALL(AVX512_VNNI, L7_C, 11),
+	EVEX_ALL(AVX512_BITALG, L7_C, 12),
+	EVEX_ALL(AVX512_VPOPCNTDQ, L7_C, 14),
+	EVEX_ALL(AVX512_BF16, L71_A, 5),
+	EVEX_ALL(AVX512_VP2INTERSECT, L7_D, 8),
+	EVEX_ALL(AVX512_FP16, L7_D, 23),
+	EVEX(AVX512_FP16_SCALAR, L7_D, 23),
+	EVEX(AVX512_FP16_128N, L7_D, 23),
 };
 
 static uint64_t read_xcr0(void)
@@ -59,7 +103,10 @@ static uint64_t read_xcr0(void)
 	return (uint64_t)high << 32 | low;
 }
 
-static bool bit_of(enum word word, unsigned bit) { return host.words[word] >> bit & 1; }
+static bool bit_of(enum word word, unsigned bit)
+{
+	return host.words[word] >> bit & 1;
+}
 
 /* Mask registers are moved by kmovq, which needs BW: without it AVX-512 is left alone. */
 static enum nve_vector_width widest_vectors(void)
@@ -97,7 +144,10 @@ void nve_host_setup(void)
 	host.is_set_up = true;
 }
 
-enum nve_vector_width nve_host_vectors(void) { return host.vectors; }
+enum nve_vector_width nve_host_vectors(void)
+{
+	return host.vectors;
+}
 
 bool nve_host_has(ZydisISASet set)
 {

@@ -106,8 +106,8 @@ void nve_cpu_from_ucontext(struct nve_cpu *cpu, const ucontext_t *uc);
 struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *cpu,
 					const struct nve_interp_world *world, uint32_t limit);
 
-/* Bytes as the interpreted program would read them now: overlay over world. 0, 1 if some of them are
- * unknown, or -errno. For tests. */
+/* Bytes as the interpreted program would read them now: overlay over world. 0, 1 if some of them
+ * are unknown, or -errno. For tests. */
 int nve_interp_peek(struct nve_interp *in, const struct nve_interp_world *world, uint64_t addr,
 		    void *dst, size_t size);
 

@@ -65,7 +65,8 @@ bool nve_learned_label(const struct nve_learned_ip *e, uint32_t *label_ppm)
 
 	if (n < MIN_LABELS)
 		return false;
-	*label_ppm = NVE_MIN(1000000u, (uint32_t)((uint64_t)get(&e->label_sum_ppm_1024) * 1024 / n));
+	*label_ppm =
+		NVE_MIN(1000000u, (uint32_t)((uint64_t)get(&e->label_sum_ppm_1024) * 1024 / n));
 	return true;
 }
 
@@ -101,7 +102,8 @@ uint32_t nve_dirty_estimate(const struct nve_dirty_counts *d, uint32_t min_at_ri
 	double clean = 1.0, greenwood = 0.0;
 
 	for (int j = 0; j < NVE_DELAY_BUCKETS; j++) {
-		double n = get(&d->at_risk[j]), w = NVE_MIN(get(&d->written[j]), get(&d->at_risk[j]));
+		double n = get(&d->at_risk[j]),
+		       w = NVE_MIN(get(&d->written[j]), get(&d->at_risk[j]));
 
 		if (n < min_at_risk || n < 1.0)
 			break;

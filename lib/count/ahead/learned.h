@@ -29,7 +29,7 @@ struct nve_learned_ip {
 	_Atomic uint64_t ip; /* 0: free */
 	/* of samples at this instruction: sums of stall labels and of samples with a label */
 	_Atomic uint32_t labels, label_sum_ppm_1024; /* the sum in units of 1024 ppm */
-	_Atomic uint64_t suspect_ip; /* the access that last missed there */
+	_Atomic uint64_t suspect_ip;                 /* the access that last missed there */
 	/* of misses made by this instruction */
 	struct nve_dirty_counts dirty;
 };
@@ -51,8 +51,8 @@ void nve_dirty_add(struct nve_dirty_counts *d, uint32_t followed, bool written, 
 
 /*
  * The probability that a missed line is written, by the Kaplan-Meier product over the buckets, and
- * its standard error by Greenwood's formula, both ppm. Buckets with fewer than min_at_risk lines are
- * left out. Returns the number of lines it rests on (those of the first bucket).
+ * its standard error by Greenwood's formula, both ppm. Buckets with fewer than min_at_risk lines
+ * are left out. Returns the number of lines it rests on (those of the first bucket).
  */
 uint32_t nve_dirty_estimate(const struct nve_dirty_counts *d, uint32_t min_at_risk,
 			    uint32_t *dirty_ppm, uint32_t *se_ppm);

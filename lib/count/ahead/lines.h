@@ -13,13 +13,13 @@
 enum { NVE_LINES_SLOTS = 8192, NVE_LINES_MAX = 6000 };
 
 struct nve_line {
-	uint64_t id; /* address / 64 */
+	uint64_t id;       /* address / 64 */
 	uint64_t first_ip; /* the instruction that touched it first */
 	uint32_t generation;
 	uint32_t first_step;   /* of that touch */
 	uint32_t latency;      /* of that touch, TSC ticks less the fences; 0: not timed */
 	uint32_t written_step; /* of the first write; meaningless unless written */
-	bool missed;  /* the latency is memory's */
+	bool missed;           /* the latency is memory's */
 	bool timed;
 	bool written;
 };

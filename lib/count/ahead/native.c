@@ -77,9 +77,7 @@ static void emit_vec(struct emitter *e, bool store, unsigned reg, unsigned holde
 	case NVE_VECTOR_AVX: /* vmovdqu ymm */
 		EMIT(e, 0xc4, (uint8_t)(not_r << 7 | 0x41), 0x7e, opcode);
 		break;
-	default: /* movdqu */
-		EMIT(e, 0xf3, (uint8_t)(0x41 | !not_r << 2), 0x0f, opcode);
-		break;
+	default: /* movdqu */ EMIT(e, 0xf3, (uint8_t)(0x41 | !not_r << 2), 0x0f, opcode); break;
 	}
 	emit_field(e, reg, holder, offsetof(struct nve_cpu, zmm) + 64 * reg);
 }
@@ -168,16 +166,20 @@ static unsigned choose_holder(uint32_t used)
 static bool is_segment_or_size(uint8_t byte)
 {
 	switch (byte) {
-	case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65: /* segments */
+	case 0x26:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64:
+	case 0x65: /* segments */
 	case 0x67: /* address size */
-	case 0xf0: /* lock */
-		return true;
-	default:
-		return false;
+	case 0xf0: /* lock */ return true;
+	default: return false;
 	}
 }
 
-/* Takes the extension bits out of what precedes the opcode: the new base is one of the low eight. */
+/* Takes the extension bits out of what precedes the opcode: the new base is one of the low eight.
+ */
 static void clear_extension(const ZydisDecodedInstruction *raw, uint8_t *copy, unsigned last_prefix)
 {
 	switch (raw->encoding) {
@@ -189,9 +191,7 @@ static void clear_extension(const ZydisDecodedInstruction *raw, uint8_t *copy, u
 		if (copy[last_prefix] == 0xc4)
 			copy[last_prefix + 1] |= 0x60;
 		break;
-	default:
-		copy[last_prefix + 1] |= 0x60;
-		break;
+	default: copy[last_prefix + 1] |= 0x60; break;
 	}
 }
 
@@ -269,7 +269,8 @@ static uint32_t hash_key(const struct stub_key *key)
 	uint64_t half[2];
 
 	memcpy(half, key, sizeof(half));
-	return (uint32_t)((half[0] ^ half[1] * 0xff51afd7ed558ccdull) * 0x9e3779b97f4a7c15ull >> 40);
+	return (uint32_t)((half[0] ^ half[1] * 0xff51afd7ed558ccdull) * 0x9e3779b97f4a7c15ull >>
+			  40);
 }
 
 /* Offset of the stub in one of the slots for key, or 0; *slot is the first empty one. */
@@ -319,7 +320,8 @@ nve_stub_fn *nve_native_stub(const struct nve_decoder *decoder, const struct nve
 
 	if (!arena || !holder || base == LOW_REGS || (registers_used(insn) >> RSP & 1))
 		return NULL;
-	key.length = (uint8_t)copy_instruction(&decoder->raw, insn->code, insn->has_mem, base, copy);
+	key.length =
+		(uint8_t)copy_instruction(&decoder->raw, insn->code, insn->has_mem, base, copy);
 	memcpy(key.code, copy, key.length);
 	offset = find(arena, &key, &slot);
 	if (!offset && slot < ARENA_SLOTS) {

@@ -89,7 +89,7 @@ bool nve_pages_parse(const char *line, uint64_t *start, uint64_t *end)
 	p = parse_hex(p + 1, end);
 	if (!p || *p != ' ' || p[1] != 'r')
 		return false;
-	p = skip_field(p + 1); /* permissions */
+	p = skip_field(p + 1);                  /* permissions */
 	for (int field = 0; field < 3; field++) /* offset, device, inode */
 		p = skip_field(p);
 	return name_is_memory(p);
@@ -232,7 +232,8 @@ static bool fill(struct nve_pages_granule *g, uint64_t base, uint32_t epoch)
 	bool any = false;
 
 	atomic_fetch_add(&s->readers, 1);
-	if (atomic_load(&state.epoch) != epoch) { /* renewed meanwhile: this copy may be rewritten */
+	if (atomic_load(&state.epoch) !=
+	    epoch) { /* renewed meanwhile: this copy may be rewritten */
 		atomic_fetch_sub(&s->readers, 1);
 		return false;
 	}
@@ -283,7 +284,8 @@ absent:
 
 void nve_pages_forget(struct nve_pages *pages, uint64_t addr)
 {
-	struct nve_pages_granule *g = &pages->granule[(addr / GRANULE_BYTES + 1) % NVE_PAGES_GRANULES];
+	struct nve_pages_granule *g =
+		&pages->granule[(addr / GRANULE_BYTES + 1) % NVE_PAGES_GRANULES];
 
 	g->id = 0;
 	atomic_store_explicit(&state.wanted, true, memory_order_relaxed);

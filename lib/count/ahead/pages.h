@@ -3,8 +3,8 @@
  *
  * Two levels. The process's snapshot of its mappings (from /proc/self/maps, renewed by a monitor
  * thread when a handler met an unknown address) says what is memory at all: readable, anonymous or
- * a regular file; device and kernel mappings never are. A cache per thread says, by mincore(), which
- * pages are resident: a touch that would fault has no latency to tell.
+ * a regular file; device and kernel mappings never are. A cache per thread says, by mincore(),
+ * which pages are resident: a touch that would fault has no latency to tell.
  */
 #ifndef NVE_AHEAD_PAGES_H
 #define NVE_AHEAD_PAGES_H

@@ -26,7 +26,8 @@ int nve_probe_setup(void)
 	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mem == MAP_FAILED)
 		return -errno;
-	buffer = (char *)(((uintptr_t)mem + NVE_PROBE_BYTES - 1) / NVE_PROBE_BYTES * NVE_PROBE_BYTES);
+	buffer = (char *)(((uintptr_t)mem + NVE_PROBE_BYTES - 1) / NVE_PROBE_BYTES *
+			  NVE_PROBE_BYTES);
 	if (buffer != mem)
 		munmap(mem, (size_t)(buffer - mem));
 	if (mem + bytes != buffer + NVE_PROBE_BYTES)

@@ -1,7 +1,8 @@
 /*
- * DRAM's own latency, now: on a shared host it moves by tens of per cent within seconds. A few lines
- * of a small buffer of ours, flushed long before, are timed now and then. Calibration did the same
- * beside a pointer chase, so the ratio of both readings carries the chase's latency over to now.
+ * DRAM's own latency, now: on a shared host it moves by tens of per cent within seconds. A few
+ * lines of a small buffer of ours, flushed long before, are timed now and then. Calibration did the
+ * same beside a pointer chase, so the ratio of both readings carries the chase's latency over to
+ * now.
  *
  * Process-wide, thread-safe, signal-safe after setup.
  */

@@ -8,8 +8,10 @@
 #include "count/ahead/touch.h"
 
 enum {
-	HIT_TICKS = 4,     /* what an access that hits is worth beside a miss; the result hardly depends on it */
-	SHORTLY_STEPS = 48 /* a second access to a line so soon after its miss waits for the same fill */
+	HIT_TICKS = 4, /* what an access that hits is worth beside a miss; the result hardly depends
+			  on it */
+	SHORTLY_STEPS =
+		48 /* a second access to a line so soon after its miss waits for the same fill */
 };
 
 /* What one interpreted instruction did to memory. */
@@ -75,7 +77,8 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ticks)
 {
 	struct nve_window_result *r = &w->result;
-	uint32_t net = ticks > w->machine.fence_ticks ? (uint32_t)ticks - w->machine.fence_ticks : 1;
+	uint32_t net =
+		ticks > w->machine.fence_ticks ? (uint32_t)ticks - w->machine.fence_ticks : 1;
 
 	r->touches++;
 	r->touch_ticks += ticks;

@@ -35,16 +35,16 @@ struct nve_window_plan {
 struct nve_window_result {
 	enum nve_stop stop;
 	uint32_t steps;
-	/* the sample's label: at the occurrences of b, the missing part of the latency of the suspect
-	 * access (the one made just before b, else b's own) */
+	/* the sample's label: at the occurrences of b, the missing part of the latency of the
+	 * suspect access (the one made just before b, else b's own) */
 	uint32_t occurrences;
 	uint64_t missing_ticks, all_ticks;
-	uint64_t suspect_ip;     /* the access that missed first there; 0: none did */
+	uint64_t suspect_ip; /* the access that missed first there; 0: none did */
 	/* all timed touches */
 	uint32_t touches, misses, misses_written, faults;
-	uint64_t miss_ticks;     /* latencies of the misses that have one, less the fences */
-	uint32_t miss_timed;     /* how many those are */
-	uint64_t touch_ticks;    /* all time spent in timed touches, fences included */
+	uint64_t miss_ticks;  /* latencies of the misses that have one, less the fences */
+	uint32_t miss_timed;  /* how many those are */
+	uint64_t touch_ticks; /* all time spent in timed touches, fences included */
 };
 
 struct nve_window; /* a thread's window state; in memory that the caller gives */
