@@ -42,8 +42,9 @@ struct nve_window_result {
 	uint64_t suspect_ip; /* the access that missed first there; 0: none did */
 	/* all timed touches */
 	uint32_t touches, misses, misses_written, faults;
-	uint64_t miss_ticks;  /* latencies of the misses that have one, less the fences */
-	uint32_t miss_timed;  /* how many those are */
+	uint64_t miss_ticks; /* latencies of the misses that have one, less the fences */
+	double miss_ticks_squared;
+	uint32_t miss_timed;  /* how many those are, those of the reorder window included */
 	uint64_t touch_ticks; /* all time spent in timed touches, fences included */
 };
 
