@@ -73,7 +73,13 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 	window->before[window->count++] = window->cpu;
 }
 
-static const struct nve_interp_world world = {
+static uint64_t on_tsc(void *ctx)
+{
+	(void)ctx;
+	return __builtin_ia32_rdtsc();
+}
+
+static struct nve_interp_world world = {
 	.access = on_access, .read = on_read, .fetch = on_fetch, .step = on_step, .ctx = &w};
 
 static bool has_unknown(const struct nve_cpu *cpu)
@@ -142,6 +148,8 @@ static struct nve_interp_result interpret(struct tracee *t, uint32_t limit,
 
 void lockstep_ahead(struct tracee *t, uint32_t limit, struct lockstep_totals *totals)
 {
+	world.tsc = on_tsc;
+	tracee_share_vvar(t);
 	interpret(t, limit, totals);
 }
 
@@ -339,6 +347,7 @@ int lockstep_window(struct tracee *t, uint32_t limit, struct lockstep_totals *to
 {
 	static struct nve_cpu real;
 
+	world.tsc = NULL;
 	interpret(t, limit, totals);
 	for (uint32_t i = 0; i < w.count; i++) {
 		const struct nve_cpu *before = &w.before[i], *after = &w.before[i + 1];

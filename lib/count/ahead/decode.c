@@ -445,7 +445,6 @@ static bool is_opaque(const ZydisDecodedInstruction *raw)
 	default: break;
 	}
 	switch (raw->mnemonic) {
-	case ZYDIS_MNEMONIC_RDTSC:
 	case ZYDIS_MNEMONIC_CPUID:
 	case ZYDIS_MNEMONIC_XGETBV:
 	case ZYDIS_MNEMONIC_SHLD:

@@ -60,6 +60,7 @@ static const struct row rows[] = {
 	SELF(CLC, 0, nve_exec_flag), SELF(STC, 0, nve_exec_flag), SELF(CMC, 0, nve_exec_flag),
 	SELF(CLD, 0, nve_exec_flag), SELF(STD, 0, nve_exec_flag), SELF(LAHF, 0, nve_exec_lahf),
 	SELF(SAHF, 0, nve_exec_sahf),
+	SELF(RDTSC, 0, nve_exec_rdtsc), SELF(RDTSCP, 0, nve_exec_rdtsc),
 	SELF(RDFSBASE, 0, nve_exec_segbase), SELF(RDGSBASE, 0, nve_exec_segbase),
 	SELF(WRFSBASE, 0, nve_exec_segbase), SELF(WRGSBASE, 0, nve_exec_segbase),
 	PLAIN(FNSTCW, nve_exec_fp_control), PLAIN(FLDCW, nve_exec_fp_control),

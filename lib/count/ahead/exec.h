@@ -74,7 +74,7 @@ nve_exec_fn nve_exec_nop, nve_exec_syscall, nve_exec_trap, nve_exec_unsupported;
 nve_exec_fn nve_exec_mov, nve_exec_movsx, nve_exec_lea, nve_exec_movbe, nve_exec_xchg;
 nve_exec_fn nve_exec_push, nve_exec_pop, nve_exec_pushf, nve_exec_popf, nve_exec_leave;
 nve_exec_fn nve_exec_jmp, nve_exec_jcc, nve_exec_jrcxz, nve_exec_loop, nve_exec_call, nve_exec_ret;
-nve_exec_fn nve_exec_setcc, nve_exec_cmov, nve_exec_extend, nve_exec_flag, nve_exec_lahf;
+nve_exec_fn nve_exec_setcc, nve_exec_cmov, nve_exec_extend, nve_exec_flag, nve_exec_lahf, nve_exec_rdtsc;
 nve_exec_fn nve_exec_sahf, nve_exec_segbase, nve_exec_xlat, nve_exec_fp_control;
 nve_exec_fn nve_exec_alu, nve_exec_compare, nve_exec_unary, nve_exec_shift, nve_exec_scan;
 nve_exec_fn nve_exec_bits, nve_exec_imul, nve_exec_mul, nve_exec_div, nve_exec_xadd;

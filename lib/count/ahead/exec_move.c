@@ -420,3 +420,16 @@ int nve_exec_fp_control(struct nve_run *run, const struct nve_insn *insn)
 	}
 	return 0;
 }
+
+/* rdtsc, rdtscp; the number of the processor that the latter tells is not known beforehand. */
+int nve_exec_rdtsc(struct nve_run *run, const struct nve_insn *insn)
+{
+	bool unknown = !run->world->tsc;
+	uint64_t now = unknown ? 0 : run->world->tsc(run->world->ctx);
+
+	if (insn->mnemonic == ZYDIS_MNEMONIC_RDTSCP)
+		run->cpu->gpr_unknown |= 1u << 1;
+	nve_gpr_write(run->cpu, nve_gpr_operand(0, 4), (struct nve_value){now, unknown});
+	nve_gpr_write(run->cpu, nve_gpr_operand(2, 4), (struct nve_value){now >> 32, unknown});
+	return 0;
+}
