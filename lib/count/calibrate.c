@@ -295,6 +295,72 @@ static void measure_llc(struct bench *b, struct nve_calibration *c, uint32_t dra
 	c->timed_llc_cycles_milli = quantile(b, 50, dram_low_ticks / 4 * 3) * 1000;
 }
 
+enum { GAP_LINES = 2048, GAP_ROUNDS = 4, CYCLE_ADDS = 20000 };
+
+static uint64_t independent_reads(struct node **node)
+{
+	uint64_t start, sum = 0;
+
+	_mm_mfence();
+	_mm_lfence();
+	start = nve_tsc();
+	for (int i = 0; i < GAP_LINES; i++)
+		sum += *(volatile uint64_t *)&node[i]->pad[0];
+	_mm_lfence();
+	(void)sum;
+	return nve_tsc() - start;
+}
+
+static uint64_t independent_stores(struct node **node)
+{
+	uint64_t start;
+
+	_mm_mfence();
+	_mm_lfence();
+	start = nve_tsc();
+	for (int i = 0; i < GAP_LINES; i++)
+		*(volatile uint64_t *)&node[i]->pad[0] = 1;
+	_mm_mfence();
+	return nve_tsc() - start;
+}
+
+static uint32_t best_gap(struct bench *b, uint64_t (*go)(struct node **node))
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int round = 0; round < GAP_ROUNDS; round++) {
+		struct node **node = b->node + (size_t)round * GAP_LINES % (b->nodes - GAP_LINES);
+
+		for (int i = 0; i < GAP_LINES; i++)
+			_mm_clflush(node[i]);
+		best = NVE_MIN(best, go(node));
+	}
+	return (uint32_t)(best * 1000 / GAP_LINES);
+}
+
+static uint32_t cycle_ticks_milli(void)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int round = 0; round < GAP_ROUNDS; round++) {
+		uint64_t start = nve_tsc(), x = 0;
+
+		for (int i = 0; i < CYCLE_ADDS / 20; i++)
+			__asm__ volatile(".rept 20\n\tadd $1, %0\n\t.endr" : "+r"(x) : : "cc");
+		best = NVE_MIN(best, nve_tsc() - start);
+	}
+	return (uint32_t)(best * 1000 / CYCLE_ADDS);
+}
+
+/* How fast independent misses follow each other, and how long a cycle is: a chain of additions
+ * takes one each. The best of a few rounds, since interruptions only add. */
+static void measure_core(struct bench *b, struct nve_calibration *c)
+{
+	c->cycle_ticks_milli = cycle_ticks_milli();
+	c->read_gap_ticks_milli = best_gap(b, independent_reads);
+	c->write_gap_ticks_milli = best_gap(b, independent_stores);
+}
+
 static uint32_t measure_l1(struct bench *b)
 {
 	double sum = 0;
@@ -371,6 +437,7 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 	c->huge_pages = uses_huge_pages(&b);
 	link_nodes(&b, b.bytes, BLOCK_BYTES);
 	c->run_ahead_instructions = nve_run_ahead_measure((void **)b.node, b.nodes);
+	measure_core(&b, c);
 	measure_dram(&b, &s);
 	c->tsc_khz =
 		(uint64_t)((double)(nve_tsc() - start_tsc) * 1e6 / (double)(now_ns() - start_ns) +

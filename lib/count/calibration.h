@@ -21,8 +21,11 @@ struct nve_calibration {
 
 	bool huge_pages;             /* the buffer was backed by them */
 	uint32_t probe_cycles_milli; /* timed reads of the probe, ahead/probe.h */
-	uint64_t footprint_bytes;    /* of the chase */
-	uint32_t tries; /* how often it was measured at start; by the one who keeps it */
+	/* the core: TSC ticks, thousandths, of a cycle; from one miss to the next, of independent
+	 * loads and of independent stores */
+	uint32_t cycle_ticks_milli, read_gap_ticks_milli, write_gap_ticks_milli;
+	uint64_t footprint_bytes; /* of the chase */
+	uint32_t tries;           /* how often it was measured at start; by the one who keeps it */
 	uint64_t llc_bytes;
 	uint64_t measured_at_s; /* CLOCK_REALTIME */
 };

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -148,7 +149,7 @@ static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 }
 
 /* Samples and looks ahead. Returns what that saved the program, ns. */
-static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns)
+static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns, bool in_kernel)
 {
 	uint64_t saved_ns;
 
@@ -158,13 +159,31 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 		t->samples_lost++;
 		return 0;
 	}
-	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, true, nve_guard);
+	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, in_kernel, nve_guard);
 	t->since_epoch_ns += ran_ns;
 	if (t->since_epoch_ns >= state.config.epoch_ns)
 		end_epoch(t, 0);
 	else if (nve_pages_wanted() && t->has_monitor)
 		nve_monitor_wake(t);
 	return saved_ns;
+}
+
+static void read_times(uint64_t *user_us, uint64_t *system_us)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	*user_us = (uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec;
+	*system_us = (uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec;
+}
+
+/* The kernel books the tick that interrupted us as its own time or the program's. */
+static bool ran_in_kernel(const struct nve_thread *t)
+{
+	uint64_t user_us, system_us;
+
+	read_times(&user_us, &system_us);
+	return system_us - t->mark_system_us > user_us - t->mark_user_us;
 }
 
 static void on_timer(struct nve_thread *t, ucontext_t *uc)
@@ -174,7 +193,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	/* Delivery and return of the signal stand between two marks, but are not the program's. */
 	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
 	restart_call(uc);
-	saved_ns = sample(t, uc, ran_ns);
+	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(t));
 	done_ns = cpu_ns();
 	cost_ns = done_ns - enter_ns + state.config.signal_ns;
 	t->cost_ns += cost_ns;
@@ -182,6 +201,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	if (t->ahead)
 		nve_ahead_charge(t->ahead, (int64_t)cost_ns - (int64_t)saved_ns);
 	serve_due(t);
+	read_times(&t->mark_user_us, &t->mark_system_us);
 	t->mark_ns = cpu_ns();
 	timer_arm(t->timer_id, state.sample_ns);
 }
@@ -232,6 +252,7 @@ int nve_inject_start(struct nve_thread *t)
 
 	if (rc)
 		return rc;
+	read_times(&t->mark_user_us, &t->mark_system_us);
 	t->mark_ns = cpu_ns();
 	t->has_timer = true;
 	rc = timer_arm(t->timer_id, state.sample_ns);

@@ -35,13 +35,14 @@ struct nve_thread {
 	/* handler */
 	int timer_id;
 	bool has_timer;
-	struct nve_ahead *ahead; /* mapped at the first sample */
-	uint64_t mark_ns;        /* thread CPU clock when the program went on last */
-	uint64_t since_epoch_ns; /* program's CPU time since the last epoch ended */
-	uint64_t spun_ns;        /* delay injected */
-	uint64_t cost_ns;        /* handlers' CPU time without injection, savings not subtracted */
-	uint64_t saved_ns;       /* what look-ahead saved the program */
-	uint64_t lookahead_ns;   /* the part of cost_ns in windows */
+	struct nve_ahead *ahead;               /* mapped at the first sample */
+	uint64_t mark_user_us, mark_system_us; /* the kernel's account of the thread then */
+	uint64_t mark_ns;                      /* thread CPU clock when the program went on last */
+	uint64_t since_epoch_ns;               /* program's CPU time since the last epoch ended */
+	uint64_t spun_ns;                      /* delay injected */
+	uint64_t cost_ns;      /* handlers' CPU time without injection, savings not subtracted */
+	uint64_t saved_ns;     /* what look-ahead saved the program */
+	uint64_t lookahead_ns; /* the part of cost_ns in windows */
 	uint64_t samples_lost;
 	bool ending; /* no more samples */
 

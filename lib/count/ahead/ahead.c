@@ -1,12 +1,14 @@
 #include "count/ahead/ahead.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "count/ahead/dirty.h"
 #include "count/ahead/learned.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/touch.h"
@@ -18,7 +20,7 @@ enum {
 	TOUCH_MAX = 1024,
 	MIN_GAP_NS = 50000,  /* the thread must have left the last window's lines behind */
 	MIN_OCCURRENCES = 4, /* a window's own label needs as many to stand alone */
-	MIN_AT_RISK = 16,    /* lines that a dirty fraction needs to rest on */
+	MIN_FOLLOWED = 32,   /* instructions; lines followed for less say nothing */
 	PROBE_LINES = 4,
 	PROBE_PRIOR = 128, /* weight of the calibrated latency, readings */
 	PROBE_HALVE = 8192,
@@ -28,6 +30,9 @@ enum {
 	TOKENS_MAX_NS = 20000000,
 	PPM = 1000000,
 };
+
+/* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
+#define MIN_WAITED 0.02
 
 /* Process-wide. */
 static struct {
@@ -48,7 +53,7 @@ static struct {
 
 struct nve_ahead {
 	struct nve_ahead_counts counts;
-	struct nve_dirty_counts dirty;
+	struct nve_dirty dirty;
 	struct nve_window *window;
 	uint64_t rng;
 	int64_t tokens_ns;
@@ -77,6 +82,12 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t budget_ppm, uint
 		.threshold_ticks = cal->threshold_cycles,
 		.outlier_ticks = (uint32_t)outlier_ticks(cal),
 		.run_ahead = cal->run_ahead_instructions,
+		.core = {.cycle_ticks = cal->cycle_ticks_milli / 1e3f,
+			 .read_gap =
+				 (float)cal->read_gap_ticks_milli / (float)cal->cycle_ticks_milli,
+			 .write_gap =
+				 (float)cal->write_gap_ticks_milli / (float)cal->cycle_ticks_milli,
+			 .window = cal->run_ahead_instructions},
 	};
 	shared.budget_ppm = budget_ppm;
 	shared.library_start = library_start;
@@ -141,9 +152,9 @@ static uint32_t draw_limit(struct nve_ahead *a)
 {
 	uint32_t limit = WINDOW_STEPS;
 
-	for (int i = 0; i < WINDOW_OCTAVES && next_random(a) >> 61 == 0; i++)
+	for (int i = 0; i < WINDOW_OCTAVES && next_random(a) >> 62 == 0; i++)
 		limit *= 4;
-	return limit;
+	return limit + shared.machine.run_ahead;
 }
 
 static void fade(uint64_t *sum, uint64_t *count, uint64_t halve_at)
@@ -203,24 +214,44 @@ static void count_stop(struct nve_ahead *a, enum nve_stop stop)
 	atomic_store(&shared.stop_names, n + 1);
 }
 
-/* Every missed line says whether it gets written, to its instruction and to the thread. */
+/* Every missed line that was followed for a while says whether it gets written. */
 static void learn_dirty(struct nve_ahead *a, uint32_t steps)
 {
 	const struct nve_lines *lines = nve_window_lines(a->window);
+	uint32_t followed = 0, written = 0;
 
 	for (uint32_t i = 0; i < lines->count; i++) {
 		const struct nve_line *line = &lines->line[i];
-		uint32_t followed = steps - line->first_step;
-		uint32_t delay = line->written_step - line->first_step;
-		struct nve_learned_ip *e;
 
-		if (!line->missed)
+		if (!line->missed || steps - line->first_step < MIN_FOLLOWED)
 			continue;
-		nve_dirty_add(&a->dirty, followed, line->written, delay);
-		e = nve_learned_find(shared.learned, line->first_ip, true);
-		if (e)
-			nve_dirty_add(&e->dirty, followed, line->written, delay);
+		followed++;
+		written += line->written;
 	}
+	for (uint32_t i = 0; i < lines->count && followed; i++) {
+		const struct nve_line *line = &lines->line[i];
+
+		if (line->missed && steps - line->first_step >= MIN_FOLLOWED)
+			nve_dirty_add(&a->dirty, 1.0 / followed, steps - line->first_step,
+				      line->written, line->written_step - line->first_step);
+	}
+	if (followed)
+		nve_dirty_end_window(&a->dirty, (double)written / followed);
+}
+
+/*
+ * What the touches of the window's misses spare the program: one after another they took their
+ * latencies; the program would have waited for them as the core model says, less where they
+ * overlap.
+ */
+static uint64_t saved(const struct nve_window_result *r)
+{
+	double ticks = (double)r->miss_ticks, modelled = r->real_cycles - r->resident_cycles;
+	double serial = r->modelled_miss_cycles;
+
+	if (serial > 0)
+		ticks *= fmin(fmax(modelled / serial, 0), 1);
+	return nve_tsc_to_ns((uint64_t)ticks, shared.cal.tsc_khz);
 }
 
 static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_syscall,
@@ -253,7 +284,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 	count_stop(a, r->stop);
 	learn_dirty(a, r->steps);
 	probe();
-	saved_ns = nve_tsc_to_ns(r->miss_ticks, shared.cal.tsc_khz);
+	saved_ns = saved(r);
 	c->saved_ns += saved_ns;
 	return saved_ns;
 }
@@ -267,24 +298,31 @@ static bool is_after_syscall(uint64_t ip)
 	       code[1] == 0x05;
 }
 
+/*
+ * How much faster the window would be without its misses, in parts of the time in which they hold
+ * up retirement. Below 1 where work that runs in their shadow would then take that time.
+ */
+static double exposed(const struct nve_window_result *r)
+{
+	double waited = r->waited_cycles;
+
+	if (waited < MIN_WAITED * r->real_cycles || waited <= 0)
+		return 1;
+	return fmin(fmax((r->real_cycles - r->resident_cycles) / waited, 0), 1);
+}
+
 /* The sample's stall label, ppm; false when neither the window nor the past knows. */
-static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
-			 uint32_t *label_ppm, uint64_t *suspect_ip)
+static bool label_sample(uint64_t ip, const struct nve_window_result *r, uint32_t *label_ppm)
 {
 	struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, true);
 	uint32_t own = 0, known;
 
-	(void)a;
-	*suspect_ip = r->suspect_ip;
 	if (r->occurrences) {
-		own = (uint32_t)((double)r->missing_ticks / (double)r->all_ticks * PPM);
+		own = (uint32_t)((double)r->missing_ticks / (double)r->all_ticks * exposed(r) *
+				 PPM);
 		if (e)
 			nve_learned_add_label(e, own);
-		if (e && r->suspect_ip)
-			atomic_store_explicit(&e->suspect_ip, r->suspect_ip, memory_order_relaxed);
 	}
-	if (e && !*suspect_ip)
-		*suspect_ip = atomic_load_explicit(&e->suspect_ip, memory_order_relaxed);
 	*label_ppm = own;
 	if (r->occurrences >= MIN_OCCURRENCES)
 		return true;
@@ -295,35 +333,22 @@ static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_wind
 	return r->occurrences != 0;
 }
 
-/* Dirty fraction of the misses that a label stands for: the suspect's own, else the thread's. */
-static uint32_t dirty_ppm(struct nve_ahead *a, uint64_t suspect_ip)
+static void answer(struct nve_ahead *a, uint64_t cpu_ns, uint32_t label_ppm)
 {
-	struct nve_learned_ip *e =
-		suspect_ip ? nve_learned_find(shared.learned, suspect_ip, false) : NULL;
-	uint32_t dirty, se;
-
-	if (e && nve_dirty_estimate(&e->dirty, MIN_AT_RISK, &dirty, &se) >= MIN_AT_RISK)
-		return dirty;
-	nve_dirty_estimate(&a->dirty, 1, &dirty, &se);
-	return dirty;
-}
-
-static void answer(struct nve_ahead *a, uint64_t cpu_ns, uint32_t label_ppm, uint32_t dirty)
-{
-	double label = label_ppm / 1e6, time = (double)cpu_ns, stall = label * time;
+	double label = label_ppm / 1e6, time = (double)cpu_ns, stall = label * time, se;
+	double wb = stall * nve_dirty_fraction(&a->dirty, &se);
 
 	a->counts.answered++;
 	a->counts.answered_ns += cpu_ns;
 	a->counts.label_ns += stall;
 	a->counts.label_squared_ns += label * stall;
-	a->counts.label_dirty_ns += stall * dirty / 1e6;
+	a->counts.label_dirty_ns += wb;
 	a->epoch_answered_ns += cpu_ns;
 	a->epoch_label_ns += stall;
-	a->epoch_label_dirty_ns += stall * dirty / 1e6;
+	a->epoch_label_dirty_ns += wb;
 	atomic_fetch_add_explicit(&shared.share_ns, cpu_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&shared.share_label_ns, (uint64_t)stall, memory_order_relaxed);
-	atomic_fetch_add_explicit(&shared.share_wb_ns, (uint64_t)(stall * dirty / 1e6),
-				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&shared.share_wb_ns, (uint64_t)wb, memory_order_relaxed);
 }
 
 static bool affordable(struct nve_ahead *a, uint64_t cpu_ns)
@@ -333,12 +358,12 @@ static bool affordable(struct nve_ahead *a, uint64_t cpu_ns)
 	return a->tokens_ns > 0;
 }
 
-uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns, bool may_look,
-			  void (*guard)(bool enter))
+uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
+			  bool in_kernel, void (*guard)(bool enter))
 {
-	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], suspect_ip, saved_ns = 0;
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
-	bool affords = affordable(a, cpu_ns), kernel;
+	bool affords = affordable(a, cpu_ns), after_call;
 	uint32_t label;
 
 	a->counts.samples++;
@@ -348,18 +373,18 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		return 0;
 	}
 	guard(true);
-	kernel = is_after_syscall(ip);
-	if (affords && may_look && cpu_ns >= MIN_GAP_NS)
-		saved_ns = look(a, uc, kernel, &r);
+	after_call = is_after_syscall(ip);
+	if (affords && cpu_ns >= MIN_GAP_NS)
+		saved_ns = look(a, uc, after_call || in_kernel, &r);
 	guard(false);
-	if (kernel) {
+	if (after_call || in_kernel) {
 		a->counts.samples_kernel++;
-		answer(a, cpu_ns, 0, 0);
+		answer(a, cpu_ns, 0);
 		return saved_ns;
 	}
 	a->counts.samples_user++;
-	if (label_sample(a, ip, &r, &label, &suspect_ip))
-		answer(a, cpu_ns, label, dirty_ppm(a, suspect_ip));
+	if (label_sample(ip, &r, &label))
+		answer(a, cpu_ns, label);
 	else
 		a->counts.samples_no_answer++;
 	return saved_ns;
@@ -416,10 +441,10 @@ const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a)
 
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a)
 {
-	uint32_t dirty, se;
+	double se;
 
-	nve_dirty_estimate(&a->dirty, 1, &dirty, &se);
-	return se;
+	nve_dirty_fraction(&a->dirty, &se);
+	return a->dirty.windows > 0 ? (uint32_t)(se * PPM) : 0;
 }
 
 int nve_ahead_stop_names(struct nve_ahead_stop_name *names, int capacity)

@@ -77,6 +77,7 @@ struct nve_insn {
 	bool opens; /* the memory operand is announced before exec is called */
 	bool has_mem;
 	struct nve_operand operand[3];
+	struct nve_flow flow;
 };
 
 /* What the decoder needs room for; kept off the stack. */
@@ -95,6 +96,9 @@ int nve_decode(struct nve_decoder *decoder, uint64_t ip, const uint8_t code[16],
 
 /* True if the processor has what the instruction needs and a copy of it is safe to run. */
 bool nve_decode_is_native(const struct nve_decoder *decoder);
+
+/* Fills insn->flow from the masks that are there already. */
+void nve_decode_flow(const struct nve_decoder *decoder, struct nve_insn *insn);
 
 /* The function for an integer instruction of the core, or NULL; may set op and opens. */
 nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_insn *insn);

@@ -127,6 +127,8 @@ struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *c
 			in->stopped_at = insn && insn->length ? insn->mnemonic : 0;
 			break;
 		}
+		if (world->flow)
+			world->flow(world->ctx, &insn->flow);
 		cpu->rip = run.next;
 		run.step++;
 	}

@@ -63,6 +63,14 @@ enum nve_stop {
 	NVE_STOP_COUNT
 };
 
+/* What an instruction's result depends on, for those who ask how long it takes. */
+struct nve_flow {
+	/* registers: bits 0 to 15 general, 16 to 47 vector, 48 to 55 mask, 56 flags */
+	uint64_t reads, writes;
+	uint8_t latency_cycles; /* from operands in registers to results; of usual cores */
+	bool is_conditional_branch;
+};
+
 /* What the interpreter asks of the world. Each returns 0, or a negative errno that ends the run. */
 struct nve_interp_world {
 	/* Announces one access, in program order, before its value is used. May be NULL. */
@@ -77,6 +85,8 @@ struct nve_interp_world {
 	uint64_t (*tsc)(void *ctx);
 	/* Announces each instruction before it is interpreted (ip and step). May be NULL. */
 	void (*step)(void *ctx, uint64_t ip, uint32_t step);
+	/* Tells of each instruction after it was interpreted and its accesses announced. May be NULL. */
+	void (*flow)(void *ctx, const struct nve_flow *flow);
 	void *ctx;
 };
 

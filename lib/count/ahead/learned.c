@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 /* Above this many, counts are halved: what was learned long ago fades. */
-enum { HALVE_LABELS = 1024, HALVE_LINES = 65536, MIN_LABELS = 2, PROBES = 16 };
+enum { HALVE_LABELS = 1024, MIN_LABELS = 2, PROBES = 16 };
 
 struct nve_learned {
 	struct nve_learned_ip slot[NVE_LEARNED_SLOTS];
@@ -68,50 +68,4 @@ bool nve_learned_label(const struct nve_learned_ip *e, uint32_t *label_ppm)
 	*label_ppm =
 		NVE_MIN(1000000u, (uint32_t)((uint64_t)get(&e->label_sum_ppm_1024) * 1024 / n));
 	return true;
-}
-
-static uint32_t bucket_end(int bucket)
-{
-	return 16u << 2 * bucket;
-}
-
-static void halve(struct nve_dirty_counts *d)
-{
-	for (int j = 0; j < NVE_DELAY_BUCKETS; j++) {
-		put(&d->at_risk[j], get(&d->at_risk[j]) / 2);
-		put(&d->written[j], get(&d->written[j]) / 2);
-	}
-}
-
-void nve_dirty_add(struct nve_dirty_counts *d, uint32_t followed, bool written, uint32_t delay)
-{
-	if (get(&d->at_risk[0]) >= HALVE_LINES)
-		halve(d);
-	for (int j = 0; j < NVE_DELAY_BUCKETS && followed >= bucket_end(j); j++) {
-		add(&d->at_risk[j], 1);
-		if (written && delay < bucket_end(j)) {
-			add(&d->written[j], 1);
-			break;
-		}
-	}
-}
-
-uint32_t nve_dirty_estimate(const struct nve_dirty_counts *d, uint32_t min_at_risk,
-			    uint32_t *dirty_ppm, uint32_t *se_ppm)
-{
-	double clean = 1.0, greenwood = 0.0;
-
-	for (int j = 0; j < NVE_DELAY_BUCKETS; j++) {
-		double n = get(&d->at_risk[j]),
-		       w = NVE_MIN(get(&d->written[j]), get(&d->at_risk[j]));
-
-		if (n < min_at_risk || n < 1.0)
-			break;
-		clean *= 1.0 - w / n;
-		if (w < n)
-			greenwood += w / (n * (n - w));
-	}
-	*dirty_ppm = (uint32_t)((1.0 - clean) * 1e6 + 0.5);
-	*se_ppm = (uint32_t)(clean * __builtin_sqrt(greenwood) * 1e6 + 0.5);
-	return get(&d->at_risk[0]);
 }

@@ -1,6 +1,7 @@
 #include "count/ahead/window.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -8,6 +9,7 @@
 #include "count/ahead/touch.h"
 
 enum {
+	CORE_STEPS = 2048, /* modelled at most: enough to tell, and cheap */
 	HIT_TICKS = 4, /* what an access that hits is worth beside a miss; the result hardly depends
 			  on it */
 	SHORTLY_STEPS =
@@ -16,12 +18,10 @@ enum {
 
 /* What one interpreted instruction did to memory. */
 struct observation {
-	uint64_t ip;
 	uint64_t missing_ticks, all_ticks;
-	uint64_t miss_ip; /* who brought in the line it waits for */
 	uint32_t step;
-	bool accessed;
-	bool is_sample; /* b without an access just before: its own one is the suspect */
+	bool accessed, is_branch;
+	struct nve_core_access core;
 };
 
 struct nve_window {
@@ -32,6 +32,7 @@ struct nve_window {
 	uint64_t started_tsc;
 	uint64_t code_page; /* last page that code was fetched from: address / 4096 + 1 */
 	bool touched_enough;
+	struct nve_core core;
 	struct nve_interp_world world;
 	struct nve_interp *interp;
 	struct nve_cpu cpu;
@@ -54,24 +55,34 @@ static void settle(struct nve_window *w, const struct observation *suspect)
 	w->result.occurrences++;
 	w->result.missing_ticks += suspect->missing_ticks;
 	w->result.all_ticks += suspect->all_ticks + HIT_TICKS;
-	if (suspect->missing_ticks && !w->result.suspect_ip)
-		w->result.suspect_ip = suspect->miss_ip;
 }
 
+/*
+ * The interrupt is taken when the instruction that held up the others retires: b is the one after
+ * it. A comparison and the branch on it retire as one, so a branch that touches no memory hands on
+ * the suspicion to the instruction before.
+ */
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
 {
 	struct nve_window *w = ctx;
 
-	if (w->now.is_sample)
-		settle(w, &w->now);
-	w->before = w->now;
-	w->now = (struct observation){.ip = ip, .step = step};
-	if (ip != w->plan.sample_ip || step <= w->plan.skip)
-		return;
-	if (w->before.accessed)
+	if (!w->now.is_branch || w->now.accessed)
+		w->before = w->now;
+	w->now = (struct observation){.step = step};
+	if (ip == w->plan.sample_ip && step > w->plan.skip)
 		settle(w, &w->before);
-	else
-		w->now.is_sample = true;
+}
+
+static void on_flow(void *ctx, const struct nve_flow *flow)
+{
+	struct nve_window *w = ctx;
+
+	w->now.is_branch = flow->is_conditional_branch;
+	if (w->now.step < w->plan.skip || w->now.step - w->plan.skip >= CORE_STEPS)
+		return;
+	nve_core_step(&w->core, flow, &w->now.core);
+	if (w->now.core.missing)
+		w->result.modelled_miss_cycles += w->now.core.latency;
 }
 
 /* A miss of the reorder window is a miss all the same, and the program is spared it; a hit there
@@ -108,15 +119,24 @@ static int fault(struct nve_window *w, uint64_t addr)
 }
 
 /* What the access waits for: its line's fill, when it makes it or comes shortly after. */
-static void observe(struct observation *now, const struct nve_line *line, uint32_t step, bool fresh)
+static void observe(struct nve_window *w, const struct nve_line *line, const struct nve_access *a,
+		    bool fresh)
 {
-	bool waits = fresh || (line->missed && step - line->first_step <= SHORTLY_STEPS);
+	struct observation *now = &w->now;
+	bool waits = fresh || (line->missed && a->step - line->first_step <= SHORTLY_STEPS);
+	float cycles = (float)line->latency / w->machine.core.cycle_ticks;
 
 	now->all_ticks += waits ? line->latency : HIT_TICKS;
-	if (!line->missed || !waits)
+	if (line->missed && waits)
+		now->missing_ticks += line->latency;
+	now->core.loads |= (a->kind & NVE_ACCESS_READ) != 0;
+	now->core.stores |= (a->kind & NVE_ACCESS_WRITE) != 0;
+	if (!fresh)
 		return;
-	now->missing_ticks += line->latency;
-	now->miss_ip = line->first_ip;
+	now->core.missing |= line->missed;
+	now->core.latency = fmaxf(now->core.latency, cycles);
+	if (!line->missed)
+		now->core.resident_latency = fmaxf(now->core.resident_latency, cycles);
 }
 
 static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t id)
@@ -139,7 +159,7 @@ static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t
 			count_touch(w, line, ticks);
 		}
 	}
-	observe(&w->now, line, a->step, fresh);
+	observe(w, line, a, fresh);
 	if (a->kind & NVE_ACCESS_WRITE && !line->written) {
 		line->written = true;
 		line->written_step = a->step;
@@ -200,6 +220,12 @@ static int on_fetch(void *ctx, uint64_t addr, uint8_t dst[16])
 	return (int)size;
 }
 
+static uint64_t on_tsc(void *ctx)
+{
+	(void)ctx;
+	return nve_tsc();
+}
+
 struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *machine,
 				   uint64_t pages_ttl_ticks)
 {
@@ -213,6 +239,8 @@ struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *m
 		.read = on_read,
 		.fetch = on_fetch,
 		.step = on_step,
+		.flow = on_flow,
+		.tsc = on_tsc,
 		.ctx = w,
 	};
 	return w;
@@ -240,13 +268,15 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->touched_enough = false;
 	w->started_tsc = nve_tsc();
 	nve_lines_clear(&w->lines, plan->limit);
+	nve_core_start(&w->core, &w->machine.core);
 	nve_cpu_from_ucontext(&w->cpu, uc);
 	end = nve_interp_run(w->interp, &w->cpu, &w->world, plan->limit);
-	if (w->now.is_sample && w->now.accessed)
-		settle(w, &w->now);
 	count_written(w);
 	w->result.stop = w->touched_enough ? NVE_STOP_LIMIT : end.stop;
 	w->result.steps = end.steps;
+	w->result.real_cycles = nve_core_real(&w->core);
+	w->result.resident_cycles = nve_core_resident(&w->core);
+	w->result.waited_cycles = w->core.waited;
 	*result = w->result;
 }
 

@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "count/ahead/core.h"
 #include "count/ahead/interp.h"
 #include "count/ahead/lines.h"
 #include "count/ahead/pages.h"
@@ -23,6 +24,7 @@ struct nve_window_machine {
 	uint32_t threshold_ticks; /* above it (fences included) the line came from memory */
 	uint32_t outlier_ticks;   /* above it the reading was interrupted: a miss without latency */
 	uint32_t run_ahead;       /* instructions that the core may have started already */
+	struct nve_core_machine core;
 };
 
 struct nve_window_plan {
@@ -36,10 +38,13 @@ struct nve_window_result {
 	enum nve_stop stop;
 	uint32_t steps;
 	/* the sample's label: at the occurrences of b, the missing part of the latency of the
-	 * suspect access (the one made just before b, else b's own) */
+	 * suspect, the access made just before b */
 	uint32_t occurrences;
 	uint64_t missing_ticks, all_ticks;
-	uint64_t suspect_ip; /* the access that missed first there; 0: none did */
+	/* core cycles of a part of the window, as modelled: with its misses, without, and those in
+	 * which a missing access was the oldest instruction */
+	float real_cycles, resident_cycles, waited_cycles;
+	float modelled_miss_cycles; /* sum of the latencies of the misses of that part */
 	/* all timed touches */
 	uint32_t touches, misses, misses_written, faults;
 	uint64_t miss_ticks; /* latencies of the misses that have one, less the fences */

@@ -1,0 +1,90 @@
+#include "count/ahead/core.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WIDTH       6.0f /* instructions dispatched and retired a cycle */
+#define LOAD_CYCLES 4.0f /* first-level cache to use */
+
+void nve_core_start(struct nve_core *core, const struct nve_core_machine *machine)
+{
+	memset(core, 0, sizeof(*core));
+	core->machine = *machine;
+	if (core->machine.window > NVE_CORE_WINDOW_MAX)
+		core->machine.window = NVE_CORE_WINDOW_MAX;
+}
+
+static float dispatch(struct nve_core_course *c, const struct nve_core *core, bool stores)
+{
+	float t = c->dispatched + 1 / WIDTH;
+
+	if (core->instructions >= core->machine.window)
+		t = fmaxf(t, c->retired[core->instructions % core->machine.window]);
+	if (stores && core->stores >= NVE_CORE_STORES)
+		t = fmaxf(t, c->drained[core->stores % NVE_CORE_STORES]);
+	c->dispatched = t;
+	return t;
+}
+
+static float operands_ready(const struct nve_core_course *c, uint64_t reads, float t)
+{
+	for (; reads; reads &= reads - 1)
+		t = fmaxf(t, c->ready[__builtin_ctzll(reads)]);
+	return t;
+}
+
+/* When a miss that could start at t does start. */
+static float take_slot(float *next, float gap, float t)
+{
+	t = fmaxf(t, *next);
+	*next = t + gap;
+	return t;
+}
+
+/* A store leaves in order, after it retired, when its line is there; the line is asked for as soon
+ * as the address is known. */
+static void drain(struct nve_core_course *c, const struct nve_core *core, float asked,
+		  float latency, bool missing)
+{
+	uint32_t at = core->stores % NVE_CORE_STORES;
+	float before = core->stores ? c->drained[(core->stores - 1) % NVE_CORE_STORES] : 0;
+	float line = asked;
+
+	if (missing)
+		line = take_slot(&c->next_write, core->machine.write_gap, asked) + latency;
+	c->drained[at] = fmaxf(fmaxf(before + 1, line), c->now + 1);
+}
+
+/* Returns how long retirement stood still at this instruction. */
+static float run(struct nve_core_course *c, const struct nve_core *core,
+		 const struct nve_flow *flow, const struct nve_core_access *access, bool missing,
+		 float latency)
+{
+	float start = operands_ready(c, flow->reads, dispatch(c, core, access->stores));
+	float done = start, in_order = c->now + 1 / WIDTH;
+
+	if (access->loads && missing)
+		start = take_slot(&c->next_read, core->machine.read_gap, start);
+	if (access->loads)
+		done = start + fmaxf(latency, LOAD_CYCLES);
+	done += flow->latency_cycles;
+	for (uint64_t writes = flow->writes; writes; writes &= writes - 1)
+		c->ready[__builtin_ctzll(writes)] = done;
+	c->now = fmaxf(in_order, done);
+	c->retired[core->instructions % core->machine.window] = c->now;
+	if (access->stores)
+		drain(c, core, start, access->loads ? 0 : latency, missing && !access->loads);
+	return c->now - in_order;
+}
+
+void nve_core_step(struct nve_core *core, const struct nve_flow *flow,
+		   const struct nve_core_access *access)
+{
+	float stood = run(&core->real, core, flow, access, access->missing, access->latency);
+
+	run(&core->resident, core, flow, access, false, access->resident_latency);
+	if (access->missing)
+		core->waited += stood;
+	core->instructions++;
+	core->stores += access->stores;
+}
