@@ -17,7 +17,7 @@
 
 enum {
 	SIGNAL = SIGURG,
-	SAMPLE_NS = 4000000, /* between samples at most; the kernel's tick rounds it up */
+	SAMPLE_NS = 3000000, /* at least, between samples; a tick of 4 ms must not be missed */
 	SPIN_SLACK_NS = 300, /* a shorter rest is left for the next time */
 	SLEEP_MIN_NS =
 		50000000, /* shorter delays spin in mode auto: a stalled core is a busy core */

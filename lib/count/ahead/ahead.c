@@ -32,7 +32,8 @@ enum {
 };
 
 /* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
-#define MIN_WAITED 0.02
+#define MIN_WAITED  0.02
+#define FADE_CYCLES 2e6
 
 /* Process-wide. */
 static struct {
@@ -59,6 +60,8 @@ struct nve_ahead {
 	int64_t tokens_ns;
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
+	/* of its windows as modelled, fading sums: time that misses held up, time gained without */
+	double waited_cycles, gained_cycles;
 	/* since the last epoch ended; ns */
 	uint64_t epoch_ns, epoch_answered_ns;
 	double epoch_label_ns, epoch_label_dirty_ns;
@@ -129,7 +132,7 @@ struct nve_ahead *nve_ahead_new(uint32_t seed)
 		return NULL;
 	a = mem;
 	a->rng = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
-	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine,
+	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine, shared.learned,
 				    shared.pages_ttl_ticks);
 	return a;
 }
@@ -240,6 +243,29 @@ static void learn_dirty(struct nve_ahead *a, uint32_t steps)
 }
 
 /*
+ * How much shorter the time would be without misses, in parts of the time in which they hold up
+ * retirement. Below 1 where work that runs in their shadow would then take that time itself.
+ */
+static double exposed(const struct nve_ahead *a)
+{
+	if (a->waited_cycles <= 0)
+		return 1;
+	return fmin(fmax(a->gained_cycles / a->waited_cycles, 0), 1);
+}
+
+static void learn_exposed(struct nve_ahead *a, const struct nve_window_result *r)
+{
+	if (a->waited_cycles > FADE_CYCLES) {
+		a->waited_cycles /= 2;
+		a->gained_cycles /= 2;
+	}
+	if (r->waited_cycles < MIN_WAITED * r->real_cycles)
+		return;
+	a->waited_cycles += r->waited_cycles;
+	a->gained_cycles += r->real_cycles - r->resident_cycles;
+}
+
+/*
  * What the touches of the window's misses spare the program: one after another they took their
  * latencies; the program would have waited for them as the core model says, less where they
  * overlap.
@@ -283,6 +309,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 	a->latency_count += r->miss_timed;
 	count_stop(a, r->stop);
 	learn_dirty(a, r->steps);
+	learn_exposed(a, r);
 	probe();
 	saved_ns = saved(r);
 	c->saved_ns += saved_ns;
@@ -298,44 +325,26 @@ static bool is_after_syscall(uint64_t ip)
 	       code[1] == 0x05;
 }
 
-/*
- * How much faster the window would be without its misses, in parts of the time in which they hold
- * up retirement. Below 1 where work that runs in their shadow would then take that time.
- */
-static double exposed(const struct nve_window_result *r)
+/* The sample's stall label, 0 to 1; false when neither the window nor the past knows. */
+static bool label_sample(const struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
+			 double *label)
 {
-	double waited = r->waited_cycles;
+	const struct nve_learned_ip *e;
 
-	if (waited < MIN_WAITED * r->real_cycles || waited <= 0)
-		return 1;
-	return fmin(fmax((r->real_cycles - r->resident_cycles) / waited, 0), 1);
-}
-
-/* The sample's stall label, ppm; false when neither the window nor the past knows. */
-static bool label_sample(uint64_t ip, const struct nve_window_result *r, uint32_t *label_ppm)
-{
-	struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, true);
-	uint32_t own = 0, known;
-
-	if (r->occurrences) {
-		own = (uint32_t)((double)r->missing_ticks / (double)r->all_ticks * exposed(r) *
-				 PPM);
-		if (e)
-			nve_learned_add_label(e, own);
-	}
-	*label_ppm = own;
-	if (r->occurrences >= MIN_OCCURRENCES)
-		return true;
-	if (e && nve_learned_label(e, &known)) {
-		*label_ppm = known;
+	if (r->occurrences >= MIN_OCCURRENCES) {
+		*label = (double)r->missing_ticks / (double)r->all_ticks * exposed(a);
 		return true;
 	}
-	return r->occurrences != 0;
+	e = nve_learned_find(shared.learned, ip, false);
+	if (!e || !nve_learned_label(e, label))
+		return false;
+	*label *= exposed(a);
+	return true;
 }
 
-static void answer(struct nve_ahead *a, uint64_t cpu_ns, uint32_t label_ppm)
+static void answer(struct nve_ahead *a, uint64_t cpu_ns, double label)
 {
-	double label = label_ppm / 1e6, time = (double)cpu_ns, stall = label * time, se;
+	double time = (double)cpu_ns, stall = label * time, se;
 	double wb = stall * nve_dirty_fraction(&a->dirty, &se);
 
 	a->counts.answered++;
@@ -364,7 +373,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
 	bool affords = affordable(a, cpu_ns), after_call;
-	uint32_t label;
+	double label;
 
 	a->counts.samples++;
 	a->epoch_ns += cpu_ns;
@@ -383,7 +392,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		return saved_ns;
 	}
 	a->counts.samples_user++;
-	if (label_sample(ip, &r, &label))
+	if (label_sample(a, ip, &r, &label))
 		answer(a, cpu_ns, label);
 	else
 		a->counts.samples_no_answer++;

@@ -2,8 +2,8 @@
 
 #include "base/base.h"
 
-/* Above this many, counts are halved: what was learned long ago fades. */
-enum { HALVE_LABELS = 1024, MIN_LABELS = 2, PROBES = 16 };
+/* Above it the sums are halved: what was learned long ago fades. */
+enum { HALVE_TICKS = 1 << 20, PROBES = 16 };
 
 struct nve_learned {
 	struct nve_learned_ip slot[NVE_LEARNED_SLOTS];
@@ -49,23 +49,22 @@ struct nve_learned_ip *nve_learned_find(struct nve_learned *table, uint64_t ip, 
 	return NULL;
 }
 
-void nve_learned_add_label(struct nve_learned_ip *e, uint32_t label_ppm)
+void nve_learned_add(struct nve_learned_ip *e, uint32_t missing_ticks, uint32_t all_ticks)
 {
-	if (get(&e->labels) >= HALVE_LABELS) {
-		put(&e->labels, get(&e->labels) / 2);
-		put(&e->label_sum_ppm_1024, get(&e->label_sum_ppm_1024) / 2);
+	if (get(&e->all_ticks) >= HALVE_TICKS) {
+		put(&e->all_ticks, get(&e->all_ticks) / 2);
+		put(&e->missing_ticks, get(&e->missing_ticks) / 2);
 	}
-	add(&e->labels, 1);
-	add(&e->label_sum_ppm_1024, (label_ppm + 512) / 1024);
+	add(&e->missing_ticks, missing_ticks);
+	add(&e->all_ticks, all_ticks);
 }
 
-bool nve_learned_label(const struct nve_learned_ip *e, uint32_t *label_ppm)
+bool nve_learned_label(const struct nve_learned_ip *e, double *label)
 {
-	uint32_t n = get(&e->labels);
+	double all = get(&e->all_ticks), missing = get(&e->missing_ticks);
 
-	if (n < MIN_LABELS)
+	if (all <= 0)
 		return false;
-	*label_ppm =
-		NVE_MIN(1000000u, (uint32_t)((uint64_t)get(&e->label_sum_ppm_1024) * 1024 / n));
+	*label = missing < all ? missing / all : 1;
 	return true;
 }

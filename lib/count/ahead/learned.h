@@ -17,9 +17,10 @@
 enum { NVE_LEARNED_SLOTS = 8192 };
 
 struct nve_learned_ip {
-	_Atomic uint64_t ip;                 /* 0: free */
-	_Atomic uint32_t labels;             /* how many */
-	_Atomic uint32_t label_sum_ppm_1024; /* their sum, in units of 1024 ppm */
+	_Atomic uint64_t ip; /* 0: free */
+	/* over occurrences of the instruction: latency of the access just before it, TSC ticks;
+	 * what of it was misses, and all */
+	_Atomic uint32_t missing_ticks, all_ticks;
 };
 
 struct nve_learned; /* the table; in memory that the caller gives */
@@ -29,9 +30,10 @@ size_t nve_learned_bytes(void);
 /* The entry of an instruction, made when absent and room is left; NULL when not. */
 struct nve_learned_ip *nve_learned_find(struct nve_learned *table, uint64_t ip, bool make);
 
-void nve_learned_add_label(struct nve_learned_ip *e, uint32_t label_ppm);
+void nve_learned_add(struct nve_learned_ip *e, uint32_t missing_ticks, uint32_t all_ticks);
 
-/* Mean label of an instruction. False when too little is known. */
-bool nve_learned_label(const struct nve_learned_ip *e, uint32_t *label_ppm);
+/* The part of the time sampled at an instruction that is misses, 0 to 1. False while nothing is
+ * known. */
+bool nve_learned_label(const struct nve_learned_ip *e, double *label);
 
 #endif

@@ -9,7 +9,7 @@
 #include "count/ahead/touch.h"
 
 enum {
-	CORE_STEPS = 2048, /* modelled at most: enough to tell, and cheap */
+	CORE_STEPS = 2048, /* modelled and learned from at most: enough to tell, and cheap */
 	HIT_TICKS = 4, /* what an access that hits is worth beside a miss; the result hardly depends
 			  on it */
 	SHORTLY_STEPS =
@@ -35,6 +35,7 @@ struct nve_window {
 	struct nve_core core;
 	struct nve_interp_world world;
 	struct nve_interp *interp;
+	struct nve_learned *learned;
 	struct nve_cpu cpu;
 	struct nve_pages pages;
 	struct nve_lines lines;
@@ -50,18 +51,26 @@ size_t nve_window_bytes(void)
 	return window_bytes() + nve_interp_bytes();
 }
 
-static void settle(struct nve_window *w, const struct observation *suspect)
+/*
+ * The interrupt is taken when the instruction that held up the others retires: a sample shows the
+ * one after it. So what time sampled at an instruction means is told by the access just before it.
+ * A comparison and the branch on it retire as one: a branch that touches no memory hands on the
+ * suspicion to the instruction before.
+ */
+static void suspect(struct nve_window *w, uint64_t ip)
 {
+	const struct observation *o = &w->before;
+	struct nve_learned_ip *e = nve_learned_find(w->learned, ip, true);
+
+	if (e)
+		nve_learned_add(e, (uint32_t)o->missing_ticks, (uint32_t)o->all_ticks + HIT_TICKS);
+	if (ip != w->plan.sample_ip)
+		return;
 	w->result.occurrences++;
-	w->result.missing_ticks += suspect->missing_ticks;
-	w->result.all_ticks += suspect->all_ticks + HIT_TICKS;
+	w->result.missing_ticks += o->missing_ticks;
+	w->result.all_ticks += o->all_ticks + HIT_TICKS;
 }
 
-/*
- * The interrupt is taken when the instruction that held up the others retires: b is the one after
- * it. A comparison and the branch on it retire as one, so a branch that touches no memory hands on
- * the suspicion to the instruction before.
- */
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
 {
 	struct nve_window *w = ctx;
@@ -69,8 +78,8 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 	if (!w->now.is_branch || w->now.accessed)
 		w->before = w->now;
 	w->now = (struct observation){.step = step};
-	if (ip == w->plan.sample_ip && step > w->plan.skip)
-		settle(w, &w->before);
+	if (step > w->plan.skip && step - w->plan.skip < CORE_STEPS)
+		suspect(w, ip);
 }
 
 static void on_flow(void *ctx, const struct nve_flow *flow)
@@ -227,11 +236,12 @@ static uint64_t on_tsc(void *ctx)
 }
 
 struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *machine,
-				   uint64_t pages_ttl_ticks)
+				   struct nve_learned *learned, uint64_t pages_ttl_ticks)
 {
 	struct nve_window *w = mem;
 
 	w->machine = *machine;
+	w->learned = learned;
 	w->pages.ttl_ticks = pages_ttl_ticks;
 	w->interp = nve_interp_init((char *)mem + window_bytes());
 	w->world = (struct nve_interp_world){

@@ -15,6 +15,7 @@
 
 #include "count/ahead/core.h"
 #include "count/ahead/interp.h"
+#include "count/ahead/learned.h"
 #include "count/ahead/lines.h"
 #include "count/ahead/pages.h"
 
@@ -56,9 +57,10 @@ struct nve_window_result {
 struct nve_window; /* a thread's window state; in memory that the caller gives */
 
 size_t nve_window_bytes(void);
-/* mem: nve_window_bytes() of zeroed memory, 64-byte aligned. */
+/* learned: what windows see of each instruction goes there. mem: nve_window_bytes() of zeroed
+ * memory, 64-byte aligned. */
 struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *machine,
-				   uint64_t pages_ttl_ticks);
+				   struct nve_learned *learned, uint64_t pages_ttl_ticks);
 
 /* Signal-safe. Must run inside the fault guard (touch.h). */
 void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve_window_plan *plan,
