@@ -91,7 +91,8 @@ with tempfile.TemporaryDirectory() as cache:
     with open(kept) as f:
         old = f.read()
     done = subprocess.run(
-        [nvmemu, "calibrate"], env=clean | {"XDG_CACHE_HOME": cache}, capture_output=True, text=True,
+        [nvmemu, "calibrate"], env=clean | {"XDG_CACHE_HOME": cache},
+        capture_output=True, text=True,
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
     assert done.returncode == 1 and f"cannot keep the figures in {kept}" in done.stderr, done
     assert "dram_lat" in done.stdout and "kept in" not in done.stdout
