@@ -5,10 +5,6 @@
  * By hand: interp_random SEED INSTRUCTIONS.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +12,9 @@
 #include <unistd.h>
 
 #include <Zydis/Zydis.h>
-#include <cmocka.h>
 
 #include "lockstep.h"
+#include "unit.h"
 
 #define DATA_BYTES 65536u
 

@@ -221,7 +221,9 @@ static void forget_idiom_inputs(const struct nve_decoder *decoder, struct nve_in
 		return;
 	if (decoder->raw.mnemonic == ZYDIS_MNEMONIC_VPTERNLOGD ||
 	    decoder->raw.mnemonic == ZYDIS_MNEMONIC_VPTERNLOGQ) {
-		if (insn->imm == 0 || insn->imm == 0xff || insn->imm == (uint64_t)-1)
+		uint8_t table = (uint8_t)decoder->raw.raw.imm[0].value.u;
+
+		if (table == 0 || table == 0xff)
 			insn->vec_read = 0;
 		return;
 	}
