@@ -50,10 +50,10 @@ static void system_calls_end_a_run(void **state)
 static void traps_end_a_run(void **state)
 {
 	static const uint8_t codes[][3] = {
-		{0x0f, 0x0b}, {0xcc}, {0xf1}, {0x06}, /* ud2, int3, int1, no instruction */
-		{0x48, 0xf7, 0xf1},		      /* div rcx, which is 0 */
-		{0x48, 0xf7, 0xf9},		      /* idiv rcx */
-		{0xf6, 0xf1},			      /* div cl */
+		{0x0f, 0x0b},       {0xcc}, {0xf1}, {0x06}, /* ud2, int3, int1, no instruction */
+		{0x48, 0xf7, 0xf1},                         /* div rcx, which is 0 */
+		{0x48, 0xf7, 0xf9},                         /* idiv rcx */
+		{0xf6, 0xf1},                               /* div cl */
 	};
 
 	(void)state;
@@ -151,10 +151,10 @@ static void unknown_values_make_no_address(void **state)
 static void known_values_end_the_unknown(void **state)
 {
 	(void)state;
-	PUT(0x0f, 0x31);		   /* rdtsc */
-	PUT(0x31, 0xc0);		   /* xor eax, eax */
-	PUT(0x75, 0x00);		   /* jnz */
-	PUT(0xb2, 0x01);		   /* mov dl, 1 */
+	PUT(0x0f, 0x31); /* rdtsc */
+	PUT(0x31, 0xc0); /* xor eax, eax */
+	PUT(0x75, 0x00); /* jnz */
+	PUT(0xb2, 0x01); /* mov dl, 1 */
 	small_run(4);
 	assert_int_equal(small.cpu.gpr_unknown, 1u << RDX); /* a part does not clear the whole */
 	assert_int_equal(small.cpu.gpr[RAX], 0);
@@ -169,11 +169,11 @@ static void unknown_values_pass_through_memory(void **state)
 	uint8_t bytes[8];
 
 	(void)state;
-	PUT(0x0f, 0x31, 0x89, 0x03);	   /* rdtsc; mov [rbx], eax */
-	PUT(0xc6, 0x43, 0x01, 0x07);	   /* mov byte [rbx + 1], 7 */
-	PUT(0x0f, 0xb6, 0x43, 0x01);	   /* movzx eax, byte [rbx + 1] */
-	PUT(0x8b, 0x0b);		   /* mov ecx, [rbx] */
-	PUT(0x8b, 0x53, 0x04);		   /* mov edx, [rbx + 4] */
+	PUT(0x0f, 0x31, 0x89, 0x03); /* rdtsc; mov [rbx], eax */
+	PUT(0xc6, 0x43, 0x01, 0x07); /* mov byte [rbx + 1], 7 */
+	PUT(0x0f, 0xb6, 0x43, 0x01); /* movzx eax, byte [rbx + 1] */
+	PUT(0x8b, 0x0b);             /* mov ecx, [rbx] */
+	PUT(0x8b, 0x53, 0x04);       /* mov edx, [rbx + 4] */
 	small.cpu.gpr[RBX] = DATA(0x100);
 	small_run(6);
 	assert_int_equal(small.cpu.gpr_unknown, 1u << RCX);
@@ -185,8 +185,8 @@ static void unknown_values_pass_through_memory(void **state)
 static void stores_stay_in_the_overlay(void **state)
 {
 	(void)state;
-	PUT(0x48, 0x89, 0x03);	     /* mov [rbx], rax: across a line */
-	PUT(0x8b, 0x4b, 0x04);	     /* mov ecx, [rbx + 4] */
+	PUT(0x48, 0x89, 0x03);       /* mov [rbx], rax: across a line */
+	PUT(0x8b, 0x4b, 0x04);       /* mov ecx, [rbx + 4] */
 	PUT(0x48, 0x8b, 0x53, 0x06); /* mov rdx, [rbx + 6]: part stored, part not */
 	small.cpu.gpr[RBX] = DATA(0x13e);
 	small.cpu.gpr[RAX] = 0x1122334455667788;
@@ -208,7 +208,8 @@ static void a_full_overlay_ends_a_run(void **state)
 	struct nve_interp_result result;
 
 	(void)state;
-	PUT(0x48, 0x89, 0x03, 0x48, 0x83, 0xc3, 0x40, 0xeb, 0xf7); /* mov [rbx], rax; add rbx, 64; jmp */
+	PUT(0x48, 0x89, 0x03, 0x48, 0x83, 0xc3, 0x40, 0xeb,
+	    0xf7); /* mov [rbx], rax; add rbx, 64; jmp */
 	small.cpu.gpr[RBX] = DATA(0);
 	result = small_run(1000000);
 	assert_int_equal(result.stop, NVE_STOP_OVERLAY);
@@ -238,7 +239,7 @@ static void stored_code_is_run(void **state)
 {
 	(void)state;
 	PUT(0xc6, 0x05, 0x01, 0, 0, 0, 0x42); /* mov byte [rip + 1], 0x42 */
-	PUT(0xb8, 1, 0, 0, 0);		      /* mov eax, 1: its operand is changed */
+	PUT(0xb8, 1, 0, 0, 0);                /* mov eax, 1: its operand is changed */
 	small_run(2);
 	assert_int_equal(small.cpu.gpr[RAX], 0x42);
 	assert_int_equal(small.code[8], 1);
@@ -256,15 +257,15 @@ static void is_access(unsigned i, uint64_t addr, uint32_t size, uint32_t kind, u
 static void accesses_are_of_their_kind(void **state)
 {
 	(void)state;
-	PUT(0x50);		     /* push rax */
-	PUT(0xe8, 0, 0, 0, 0);	     /* call the next */
-	PUT(0x59);		     /* pop rcx */
-	PUT(0xff, 0x03);	     /* inc dword [rbx] */
-	PUT(0x0f, 0xc3, 0x03);	     /* movnti [rbx], eax */
-	PUT(0x0f, 0x1f, 0x03);	     /* nop dword [rbx] */
-	PUT(0x0f, 0x18, 0x0b);	     /* prefetcht0 [rbx] */
-	PUT(0x8d, 0x03);	     /* lea eax, [rbx] */
-	PUT(0xff, 0x33);	     /* push qword [rbx] */
+	PUT(0x50);             /* push rax */
+	PUT(0xe8, 0, 0, 0, 0); /* call the next */
+	PUT(0x59);             /* pop rcx */
+	PUT(0xff, 0x03);       /* inc dword [rbx] */
+	PUT(0x0f, 0xc3, 0x03); /* movnti [rbx], eax */
+	PUT(0x0f, 0x1f, 0x03); /* nop dword [rbx] */
+	PUT(0x0f, 0x18, 0x0b); /* prefetcht0 [rbx] */
+	PUT(0x8d, 0x03);       /* lea eax, [rbx] */
+	PUT(0xff, 0x33);       /* push qword [rbx] */
 	small.cpu.gpr[RBX] = DATA(64);
 	small_run(9);
 	assert_int_equal(small.accesses, 7);
@@ -281,9 +282,9 @@ static void accesses_are_of_their_kind(void **state)
 static void addresses_take_segments_and_sizes(void **state)
 {
 	(void)state;
-	PUT(0x64, 0x8b, 0x03);	     /* mov eax, fs:[rbx] */
-	PUT(0x65, 0x8b, 0x03);	     /* mov eax, gs:[rbx] */
-	PUT(0x67, 0x8b, 0x03);	     /* mov eax, [ebx] */
+	PUT(0x64, 0x8b, 0x03); /* mov eax, fs:[rbx] */
+	PUT(0x65, 0x8b, 0x03); /* mov eax, gs:[rbx] */
+	PUT(0x67, 0x8b, 0x03); /* mov eax, [ebx] */
 	small.cpu.fs_base = DATA(0x1000);
 	small.cpu.gs_base = DATA(0x2000);
 	small.cpu.gpr[RBX] = 0x40;
@@ -355,8 +356,8 @@ static void repeated_copies_may_overlap(void **state)
 static void repeated_compares_end_at_a_difference(void **state)
 {
 	(void)state;
-	PUT(0xf3, 0xa6);	     /* repe cmpsb */
-	PUT(0xf2, 0xae);	     /* repne scasb */
+	PUT(0xf3, 0xa6); /* repe cmpsb */
+	PUT(0xf2, 0xae); /* repne scasb */
 	memcpy(small.data, "same text A", 12);
 	memcpy(small.data + 64, "same text B", 12);
 	small.cpu.gpr[RSI] = DATA(0);

@@ -92,7 +92,8 @@ static int run_with_two_views(void)
 #endif
 	if (prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0, 0, 0))
 		return SKIPPED;
-	if (mmap(NULL, 4096, PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED)
+	if (mmap(NULL, 4096, PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) !=
+	    MAP_FAILED)
 		return 1;
 	if (nve_interp_setup())
 		return 2;
@@ -127,7 +128,7 @@ static void unknown_inputs_make_unknown_results(void **state)
 	PUT(0x66, 0x0f, 0xfe, 0xc1); /* paddd xmm0, xmm1 */
 	PUT(0x66, 0x0f, 0xef, 0xc9); /* pxor xmm1, xmm1 */
 	PUT(0x66, 0x0f, 0x2e, 0xc1); /* ucomisd xmm0, xmm1 */
-	PUT(0x72, 0x00);	     /* jb */
+	PUT(0x72, 0x00);             /* jb */
 	small.cpu.vec_unknown = 1u << 1;
 	struct nve_interp_result result = small_run(9);
 
@@ -140,10 +141,10 @@ static void x87_and_mmx_only_make_accesses(void **state)
 {
 	(void)state;
 	small_reset();
-	PUT(0xdd, 0x03);	     /* fld qword [rbx] */
-	PUT(0xdd, 0x5b, 0x08);	     /* fstp qword [rbx + 8] */
-	PUT(0x0f, 0x6f, 0x03);	     /* movq mm0, [rbx] */
-	PUT(0x0f, 0x7e, 0xc0);	     /* movd eax, mm0 */
+	PUT(0xdd, 0x03);             /* fld qword [rbx] */
+	PUT(0xdd, 0x5b, 0x08);       /* fstp qword [rbx + 8] */
+	PUT(0x0f, 0x6f, 0x03);       /* movq mm0, [rbx] */
+	PUT(0x0f, 0x7e, 0xc0);       /* movd eax, mm0 */
 	PUT(0x48, 0x8b, 0x4b, 0x08); /* mov rcx, [rbx + 8] */
 	small.cpu.gpr[RBX] = DATA(0x40);
 	assert_int_equal(small_run(5).stop, NVE_STOP_LIMIT);
@@ -156,11 +157,11 @@ static void control_words_are_known(void **state)
 {
 	(void)state;
 	small_reset();
-	PUT(0xd9, 0x3b);	     /* fnstcw [rbx] */
-	PUT(0x0f, 0xb7, 0x03);	     /* movzx eax, word [rbx] */
+	PUT(0xd9, 0x3b);                   /* fnstcw [rbx] */
+	PUT(0x0f, 0xb7, 0x03);             /* movzx eax, word [rbx] */
 	PUT(0xc7, 0x03, 0x80, 0x5f, 0, 0); /* mov dword [rbx], 0x5f80: round up */
-	PUT(0x0f, 0xae, 0x13);	     /* ldmxcsr [rbx] */
-	PUT(0xf2, 0x0f, 0x2d, 0xd0); /* cvtsd2si edx, xmm0 */
+	PUT(0x0f, 0xae, 0x13);             /* ldmxcsr [rbx] */
+	PUT(0xf2, 0x0f, 0x2d, 0xd0);       /* cvtsd2si edx, xmm0 */
 	small.cpu.gpr[RBX] = DATA(0x40);
 	small.cpu.x87_control = 0x27f;
 	small.cpu.mxcsr = 0x1f80;
@@ -226,10 +227,10 @@ static void saved_state_is_restored(void **state)
 {
 	(void)state;
 	small_reset();
-	PUT(0x0f, 0xc7, 0x23);	     /* xsavec [rbx] */
+	PUT(0x0f, 0xc7, 0x23);       /* xsavec [rbx] */
 	PUT(0x66, 0x0f, 0xef, 0xc0); /* pxor xmm0, xmm0 */
-	PUT(0x0f, 0xae, 0x2b);	     /* xrstor [rbx] */
-	PUT(0x8b, 0x0b);	     /* mov ecx, [rbx] */
+	PUT(0x0f, 0xae, 0x2b);       /* xrstor [rbx] */
+	PUT(0x8b, 0x0b);             /* mov ecx, [rbx] */
 	small.cpu.gpr[RBX] = DATA(0x1000);
 	small.cpu.gpr[RAX] = 0xee;
 	small.cpu.zmm[0][0] = 77;

@@ -121,12 +121,13 @@ static void compare_and_measure(const char *name, char *const argv[])
 
 static void python(void **state)
 {
-	char *argv[] = {"/usr/bin/python3", "-c",
-			"import json, re\nd = {}\n"
-			"for i in range(10**7):\n"
-			"  d[str(i % 977)] = d.get(str(i % 977), 0) + i * 0.5\n"
-			"  if i % 500 == 0: json.loads(json.dumps(d)); re.sub('[1-3]+', 'x', str(d))\n",
-			NULL};
+	char *argv[] = {
+		"/usr/bin/python3", "-c",
+		"import json, re\nd = {}\n"
+		"for i in range(10**7):\n"
+		"  d[str(i % 977)] = d.get(str(i % 977), 0) + i * 0.5\n"
+		"  if i % 500 == 0: json.loads(json.dumps(d)); re.sub('[1-3]+', 'x', str(d))\n",
+		NULL};
 
 	(void)state;
 	compare_and_measure("python3", argv);
@@ -134,12 +135,14 @@ static void python(void **state)
 
 static void sqlite(void **state)
 {
-	char *argv[] = {"/usr/bin/sqlite3", ":memory:",
-			"create table t(a, b, c); create index i on t(b);"
-			"with recursive n(x) as (select 1 union all select x + 1 from n where x < 500000)"
-			" insert into t select x, hex(x * 7919 % 10007), x / 3.0 from n;"
-			"select b, count(*), sum(c), max(a) from t where b like '3%' group by b order by 3;",
-			NULL};
+	char *argv[] = {
+		"/usr/bin/sqlite3", ":memory:",
+		"create table t(a, b, c); create index i on t(b);"
+		"with recursive n(x) as (select 1 union all select x + 1 from n where x < 500000)"
+		" insert into t select x, hex(x * 7919 % 10007), x / 3.0 from n;"
+		"select b, count(*), sum(c), max(a) from t where b like '3%' group by b order by "
+		"3;",
+		NULL};
 
 	(void)state;
 	compare_and_measure("sqlite3", argv);
@@ -147,10 +150,11 @@ static void sqlite(void **state)
 
 static void perl(void **state)
 {
-	char *argv[] = {"/usr/bin/perl", "-e",
-			"for (1..1e8) { $h{$_ % 1000} .= chr(65 + $_ % 26); $s += length($h{7}) / 3;"
-			" @a = sort map { $_ * 7 % 11 } 1..20 if $_ % 50 == 0; $s =~ s/0+$// }",
-			NULL};
+	char *argv[] = {
+		"/usr/bin/perl", "-e",
+		"for (1..1e8) { $h{$_ % 1000} .= chr(65 + $_ % 26); $s += length($h{7}) / 3;"
+		" @a = sort map { $_ * 7 % 11 } 1..20 if $_ % 50 == 0; $s =~ s/0+$// }",
+		NULL};
 
 	(void)state;
 	compare_and_measure("perl", argv);
@@ -160,7 +164,8 @@ static void perl(void **state)
 static void compiler(void **state)
 {
 	static char cc1[4096];
-	char *argv[] = {cc1, "-quiet", "-O2", "-o", "/dev/null", "-D_GNU_SOURCE", SOURCE_FILE, NULL};
+	char *argv[] = {cc1,         "-quiet",        "-O2",       "-o",
+			"/dev/null", "-D_GNU_SOURCE", SOURCE_FILE, NULL};
 	FILE *pipe = popen("gcc -print-prog-name=cc1 2>/dev/null", "r");
 
 	(void)state;
@@ -174,8 +179,8 @@ static void compiler(void **state)
 
 static void sort(void **state)
 {
-	char *argv[] = {"/usr/bin/sort", "--parallel=1", "-r", "/usr/bin/perl", "/usr/bin/perl",
-			"/usr/bin/perl", NULL};
+	char *argv[] = {"/usr/bin/sort", "--parallel=1",  "-r", "/usr/bin/perl",
+			"/usr/bin/perl", "/usr/bin/perl", NULL};
 	char *env[] = {"LC_ALL=C.UTF-8", NULL};
 
 	(void)state;
@@ -192,10 +197,11 @@ static void gzip(void **state)
 
 static void awk(void **state)
 {
-	char *argv[] = {"/usr/bin/awk",
-			"BEGIN { for (i = 0; i < 1e8; i++) { s += sqrt(i) * sin(i) / (1 + i % 7);"
-			" a[i % 500] = a[(i * 7) % 500] i % 10; if (length(a[3]) > 90) delete a } }",
-			NULL},
+	char *argv[] =
+		{"/usr/bin/awk",
+		 "BEGIN { for (i = 0; i < 1e8; i++) { s += sqrt(i) * sin(i) / (1 + i % 7);"
+		 " a[i % 500] = a[(i * 7) % 500] i % 10; if (length(a[3]) > 90) delete a } }",
+		 NULL},
 	     *env[] = {NULL};
 
 	(void)state;
@@ -233,9 +239,8 @@ static void strings_sse2(void **state)
 static void strings_erms(void **state)
 {
 	(void)state;
-	strings("strings, rep",
-		"GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=512:"
-		"glibc.cpu.x86_rep_stosb_threshold=512");
+	strings("strings, rep", "GLIBC_TUNABLES=glibc.cpu.x86_rep_movsb_threshold=512:"
+				"glibc.cpu.x86_rep_stosb_threshold=512");
 }
 
 static int setup(void **state)
@@ -280,9 +285,9 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(strings_best), cmocka_unit_test(strings_avx2),
 		cmocka_unit_test(strings_sse2), cmocka_unit_test(strings_erms),
-		cmocka_unit_test(python),	cmocka_unit_test(sqlite),
-		cmocka_unit_test(perl),		cmocka_unit_test(compiler),
-		cmocka_unit_test(sort),		cmocka_unit_test(gzip),
+		cmocka_unit_test(python),       cmocka_unit_test(sqlite),
+		cmocka_unit_test(perl),         cmocka_unit_test(compiler),
+		cmocka_unit_test(sort),         cmocka_unit_test(gzip),
 		cmocka_unit_test(awk),
 	};
 

@@ -48,7 +48,8 @@ static void fill(char *at, size_t size)
 
 static void call_strings(char *a, char *b, size_t size)
 {
-	sink += strlen(a) + strnlen(a, size / 2) + (size_t)strcmp(a, b) + (size_t)strncmp(a, b, size);
+	sink += strlen(a) + strnlen(a, size / 2) + (size_t)strcmp(a, b) +
+		(size_t)strncmp(a, b, size);
 	sink += (size_t)strchr(a, 'z') + (size_t)strrchr(a, 'a') + (size_t)strstr(a, "ab");
 	sink += (size_t)strcasecmp(a, b) + strspn(a, "abc") + strcspn(a, "xyz");
 	sink += (size_t)strchrnul(a, 'q') + (size_t)strpbrk(a, "yz");

@@ -96,7 +96,9 @@ static struct nve_value shift_free(unsigned mnemonic, unsigned bits, struct nve_
 	switch (mnemonic) {
 	case ZYDIS_MNEMONIC_SHLX: a.v <<= count; break;
 	case ZYDIS_MNEMONIC_SHRX: a.v >>= count; break;
-	case ZYDIS_MNEMONIC_SARX: a.v = (uint64_t)((int64_t)nve_sign_extend(a.v, bits / 8) >> count); break;
+	case ZYDIS_MNEMONIC_SARX:
+		a.v = (uint64_t)((int64_t)nve_sign_extend(a.v, bits / 8) >> count);
+		break;
 	default: a.v = count ? a.v >> count | a.v << (bits - count) : a.v; break;
 	}
 	return a;
@@ -196,7 +198,8 @@ int nve_exec_imul(struct nve_run *run, const struct nve_insn *insn)
 }
 
 /* The register pair of multiplication and division: rdx:rax, or ax for bytes. */
-static void write_pair(struct nve_cpu *cpu, unsigned bytes, uint64_t low, uint64_t high, bool unknown)
+static void write_pair(struct nve_cpu *cpu, unsigned bytes, uint64_t low, uint64_t high,
+		       bool unknown)
 {
 	nve_gpr_write(cpu, nve_gpr_operand(0, bytes), (struct nve_value){low, unknown});
 	nve_gpr_write(cpu, nve_gpr_operand(2, bytes), (struct nve_value){high, unknown});
@@ -308,7 +311,8 @@ int nve_exec_cmpxchg_wide(struct nve_run *run, const struct nve_insn *insn)
 	__builtin_memcpy(&high, old + half, half);
 	__builtin_memcpy(store, &cpu->gpr[3], half);
 	__builtin_memcpy(store + half, &cpu->gpr[1], half);
-	bool equal = low == nve_truncate(cpu->gpr[0], half) && high == nve_truncate(cpu->gpr[2], half);
+	bool equal =
+		low == nve_truncate(cpu->gpr[0], half) && high == nve_truncate(cpu->gpr[2], half);
 
 	unknown |= (cpu->gpr_unknown & 5) != 0;
 	stop = nve_mem_store(run, run->mem_addr, insn->mem_bytes, equal ? store : old,

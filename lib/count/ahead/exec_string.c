@@ -13,9 +13,15 @@ struct round {
 	bool stop_repeat;
 };
 
-static bool reads_si(unsigned op) { return op != NVE_STRING_STOS && op != NVE_STRING_SCAS; }
+static bool reads_si(unsigned op)
+{
+	return op != NVE_STRING_STOS && op != NVE_STRING_SCAS;
+}
 
-static bool uses_di(unsigned op) { return op != NVE_STRING_LODS; }
+static bool uses_di(unsigned op)
+{
+	return op != NVE_STRING_LODS;
+}
 
 static uint64_t source(const struct nve_run *run, const struct nve_insn *insn)
 {
@@ -38,8 +44,7 @@ static uint32_t piece_bytes(const struct nve_run *run, const struct nve_insn *in
 	uint32_t element = insn->mem_bytes;
 	uint64_t bytes = 64 - (cpu->gpr[RDI] & 63);
 
-	if (insn->rep == NVE_REP_NONE || (cpu->rflags & NVE_FLAG_DF) ||
-	    insn->op > NVE_STRING_STOS)
+	if (insn->rep == NVE_REP_NONE || (cpu->rflags & NVE_FLAG_DF) || insn->op > NVE_STRING_STOS)
 		return element;
 	if (insn->op == NVE_STRING_MOVS) {
 		uint64_t from = source(run, insn), ahead = cpu->gpr[RDI] - from;
@@ -156,7 +161,8 @@ static int check_inputs(const struct nve_run *run, const struct nve_insn *insn)
 		return NVE_STOP_UNSUPPORTED;
 	if (insn->rep != NVE_REP_NONE && (unknown >> RCX & 1))
 		return NVE_STOP_UNKNOWN_BRANCH;
-	if ((reads_si(insn->op) && (unknown >> RSI & 1)) || (uses_di(insn->op) && (unknown >> RDI & 1)))
+	if ((reads_si(insn->op) && (unknown >> RSI & 1)) ||
+	    (uses_di(insn->op) && (unknown >> RDI & 1)))
 		return NVE_STOP_UNKNOWN_ADDRESS;
 	return 0;
 }

@@ -26,7 +26,10 @@ int nve_interp_setup(void)
 	return nve_native_setup();
 }
 
-size_t nve_interp_bytes(void) { return sizeof(struct nve_interp); }
+size_t nve_interp_bytes(void)
+{
+	return sizeof(struct nve_interp);
+}
 
 struct nve_interp *nve_interp_init(void *mem)
 {
@@ -68,7 +71,8 @@ static int fetch(struct nve_run *run, const struct nve_insn **out)
 		return NVE_STOP_UNMAPPED;
 	if (run->overlay->used)
 		nve_overlay_patch(run->overlay, run->ip, code, (size_t)size);
-	if (insn->ip != run->ip || !insn->length || insn->length > size || !is_same_code(insn, code))
+	if (insn->ip != run->ip || !insn->length || insn->length > size ||
+	    !is_same_code(insn, code))
 		stop = nve_decode(&run->in->decoder, run->ip, code, (size_t)size, insn);
 	*out = insn;
 	return stop;

@@ -73,7 +73,7 @@ struct nve_interp_world {
 	/* Copies up to 16 bytes of code at addr to dst; returns how many (>= 1) or a negative
 	 * errno. */
 	int (*fetch)(void *ctx, uint64_t addr, uint8_t dst[16]);
-	/* What rdtsc and rdtscp shall give: close to what it will be. NULL: its result is unknown. */
+	/* What rdtsc and rdtscp shall give, close to what it will be. NULL: unknown. */
 	uint64_t (*tsc)(void *ctx);
 	/* Announces each instruction before it is interpreted (ip and step). May be NULL. */
 	void (*step)(void *ctx, uint64_t ip, uint32_t step);
@@ -110,8 +110,8 @@ void nve_cpu_from_ucontext(struct nve_cpu *cpu, const ucontext_t *uc);
 struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *cpu,
 					const struct nve_interp_world *world, uint32_t limit);
 
-/* Bytes as the interpreted program would read them now: overlay over world. 0, 1 if some of them are
- * unknown, or -errno. For tests. */
+/* Bytes as the interpreted program would read them now: overlay over world. 0, 1 if some of them
+ * are unknown, or -errno. For tests. */
 int nve_interp_peek(struct nve_interp *in, const struct nve_interp_world *world, uint64_t addr,
 		    void *dst, size_t size);
 

@@ -77,9 +77,7 @@ static void emit_vec(struct emitter *e, bool store, unsigned reg, unsigned holde
 	case NVE_VECTOR_AVX: /* vmovdqu ymm */
 		EMIT(e, 0xc4, (uint8_t)(not_r << 7 | 0x41), 0x7e, opcode);
 		break;
-	default: /* movdqu */
-		EMIT(e, 0xf3, (uint8_t)(0x41 | !not_r << 2), 0x0f, opcode);
-		break;
+	default: /* movdqu */ EMIT(e, 0xf3, (uint8_t)(0x41 | !not_r << 2), 0x0f, opcode); break;
 	}
 	emit_field(e, reg, holder, offsetof(struct nve_cpu, zmm) + 64 * reg);
 }
@@ -165,22 +163,18 @@ static unsigned choose_holder(uint32_t used)
 	return 0;
 }
 
-/* Prefixes that the copy goes without; a rex before other prefixes has no effect. */
+/* Prefixes that the copy goes without: segments, address size, lock. */
+static const uint16_t dropped[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x67, 0xf0};
+
+/* A rex before other prefixes has no effect and is left out too. */
 static bool is_dropped(uint8_t byte)
 {
-	if ((byte & 0xf0) == 0x40)
-		return true;
-	switch (byte) {
-	case 0x26: case 0x2e: case 0x36: case 0x3e: case 0x64: case 0x65: /* segments */
-	case 0x67: /* address size */
-	case 0xf0: /* lock */
-		return true;
-	default:
-		return false;
-	}
+	return (byte & 0xf0) == 0x40 ||
+	       nve_decode_is_one_of(byte, dropped, sizeof(dropped) / sizeof(dropped[0]));
 }
 
-/* Takes the extension bits out of what precedes the opcode: the new base is one of the low eight. */
+/* Takes the extension bits out of what precedes the opcode: the new base is one of the low eight.
+ */
 static void clear_extension(const ZydisDecodedInstruction *raw, uint8_t *copy, unsigned last_prefix)
 {
 	switch (raw->encoding) {
@@ -192,9 +186,7 @@ static void clear_extension(const ZydisDecodedInstruction *raw, uint8_t *copy, u
 		if (copy[last_prefix] == 0xc4)
 			copy[last_prefix + 1] |= 0x60;
 		break;
-	default:
-		copy[last_prefix + 1] |= 0x60;
-		break;
+	default: copy[last_prefix + 1] |= 0x60; break;
 	}
 }
 
@@ -272,7 +264,8 @@ static uint32_t hash_key(const struct stub_key *key)
 	uint64_t half[2];
 
 	memcpy(half, key, sizeof(half));
-	return (uint32_t)((half[0] ^ half[1] * 0xff51afd7ed558ccdull) * 0x9e3779b97f4a7c15ull >> 40);
+	return (uint32_t)((half[0] ^ half[1] * 0xff51afd7ed558ccdull) * 0x9e3779b97f4a7c15ull >>
+			  40);
 }
 
 /* Offset of the stub in one of the slots for key, or 0; *slot is the first empty one. */
@@ -322,7 +315,8 @@ nve_stub_fn *nve_native_stub(const struct nve_decoder *decoder, const struct nve
 
 	if (!arena || !holder || base == LOW_REGS || (registers_used(insn) >> RSP & 1))
 		return NULL;
-	key.length = (uint8_t)copy_instruction(&decoder->raw, insn->code, insn->has_mem, base, copy);
+	key.length =
+		(uint8_t)copy_instruction(&decoder->raw, insn->code, insn->has_mem, base, copy);
 	memcpy(key.code, copy, key.length);
 	offset = find(arena, &key, &slot);
 	if (!offset && slot < ARENA_SLOTS) {

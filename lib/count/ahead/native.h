@@ -10,7 +10,8 @@
 /* Maps the executable memory, once per process. 0 or -errno. */
 int nve_native_setup(void);
 
-/* The stub of an instruction just decoded, or NULL. Signal-safe; equal instructions share a stub. */
+/* The stub of an instruction just decoded, or NULL. Signal-safe; equal instructions share a stub.
+ */
 nve_stub_fn *nve_native_stub(const struct nve_decoder *decoder, const struct nve_insn *insn);
 
 #endif
