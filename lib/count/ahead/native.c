@@ -163,14 +163,22 @@ static unsigned choose_holder(uint32_t used)
 	return 0;
 }
 
-/* Prefixes that the copy goes without: segments, address size, lock. */
-static const uint16_t dropped[] = {0x26, 0x2e, 0x36, 0x3e, 0x64, 0x65, 0x67, 0xf0};
-
-/* A rex before other prefixes has no effect and is left out too. */
+/* Prefixes that the copy goes without; a rex before other prefixes has no effect. */
 static bool is_dropped(uint8_t byte)
 {
-	return (byte & 0xf0) == 0x40 ||
-	       nve_decode_is_one_of(byte, dropped, sizeof(dropped) / sizeof(dropped[0]));
+	if ((byte & 0xf0) == 0x40)
+		return true;
+	switch (byte) {
+	case 0x26:
+	case 0x2e:
+	case 0x36:
+	case 0x3e:
+	case 0x64:
+	case 0x65: /* segments */
+	case 0x67: /* address size */
+	case 0xf0: /* lock */ return true;
+	default: return false;
+	}
 }
 
 /* Takes the extension bits out of what precedes the opcode: the new base is one of the low eight.
