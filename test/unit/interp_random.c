@@ -5,10 +5,6 @@
  * By hand: interp_random SEED INSTRUCTIONS.
  */
 #include <errno.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,9 +12,9 @@
 #include <unistd.h>
 
 #include <Zydis/Zydis.h>
-#include <cmocka.h>
 
 #include "lockstep.h"
+#include "unit.h"
 
 #define DATA_BYTES 65536u
 
@@ -40,15 +36,31 @@ static uint64_t random64(void)
 	return r.seed * 0x2545f4914f6cdd1dull;
 }
 
-static bool chance(unsigned percent) { return random64() % 100 < percent; }
+static bool chance(unsigned percent)
+{
+	return random64() % 100 < percent;
+}
 
 /* Values that meet the edges of arithmetic more often than chance would. */
 static uint64_t random_value(void)
 {
-	static const uint64_t edges[] = {0, 1, 2, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x7fffffff,
-					 0x80000000, 0xffffffff, 0x7fffffffffffffff,
-					 0x8000000000000000, 0xffffffffffffffff,
-					 0x3ff0000000000000, 0x3f8000003f800000, 0x7ff8000000000000};
+	static const uint64_t edges[] = {0,
+					 1,
+					 2,
+					 0x7f,
+					 0x80,
+					 0xff,
+					 0x7fff,
+					 0x8000,
+					 0x7fffffff,
+					 0x80000000,
+					 0xffffffff,
+					 0x7fffffffffffffff,
+					 0x8000000000000000,
+					 0xffffffffffffffff,
+					 0x3ff0000000000000,
+					 0x3f8000003f800000,
+					 0x7ff8000000000000};
 
 	if (chance(30))
 		return edges[random64() % (sizeof(edges) / sizeof(edges[0]))];
@@ -105,13 +117,15 @@ static bool is_candidate(const ZydisDecodedInstruction *insn)
 	default: break;
 	}
 	/* Loaded control words would outlive the instruction. */
-	return insn->mnemonic != ZYDIS_MNEMONIC_LDMXCSR && insn->mnemonic != ZYDIS_MNEMONIC_VLDMXCSR;
+	return insn->mnemonic != ZYDIS_MNEMONIC_LDMXCSR &&
+	       insn->mnemonic != ZYDIS_MNEMONIC_VLDMXCSR;
 }
 
 static int gpr_number(ZydisRegister reg)
 {
-	return reg >= ZYDIS_REGISTER_RAX && reg <= ZYDIS_REGISTER_R15 ? (int)(reg - ZYDIS_REGISTER_RAX)
-								      : -1;
+	return reg >= ZYDIS_REGISTER_RAX && reg <= ZYDIS_REGISTER_R15
+		       ? (int)(reg - ZYDIS_REGISTER_RAX)
+		       : -1;
 }
 
 static void random_registers(struct nve_cpu *cpu)
@@ -138,7 +152,8 @@ static bool place(struct nve_cpu *cpu, const ZydisDecodedInstruction *insn,
 		  const ZydisDecodedOperand *op)
 {
 	int base = gpr_number(op->mem.base), index = gpr_number(op->mem.index);
-	uint64_t target = (uint64_t)(uintptr_t)r.data + DATA_BYTES / 4 + random64() % (DATA_BYTES / 2);
+	uint64_t target =
+		(uint64_t)(uintptr_t)r.data + DATA_BYTES / 4 + random64() % (DATA_BYTES / 2);
 
 	if (chance(60))
 		target &= ~63ull;
@@ -197,7 +212,10 @@ static int lay_out(void **state)
 	return lockstep_init();
 }
 
-static void do_nothing(void *arg) { (void)arg; }
+static void do_nothing(void *arg)
+{
+	(void)arg;
+}
 
 static void streams(void **state)
 {

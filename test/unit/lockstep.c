@@ -12,7 +12,7 @@ struct window {
 	struct tracee *t;
 	struct nve_cpu cpu;
 	struct nve_cpu *before; /* [i]: registers before instruction i; the last: at the end */
-	uint64_t *step_of;	/* the step count announced with them */
+	uint64_t *step_of;      /* the step count announced with them */
 	uint32_t count;
 	struct nve_access *accesses;
 	uint32_t access_count;
@@ -61,7 +61,8 @@ static int on_fetch(void *ctx, uint64_t addr, uint8_t dst[16])
 
 	if (!tracee_read(window->t, addr, dst, 16))
 		return 16;
-	return rest < 16 ? (tracee_read(window->t, addr, dst, (size_t)rest) ? -EFAULT : rest) : -EFAULT;
+	return rest < 16 ? (tracee_read(window->t, addr, dst, (size_t)rest) ? -EFAULT : rest)
+			 : -EFAULT;
 }
 
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
@@ -99,7 +100,8 @@ static const char *source_of_unknown(void)
 		if (!has_unknown(&w.before[i + 1]))
 			continue;
 		if (!tracee_read(w.t, w.before[i].rip, code, 15) &&
-		    ZYAN_SUCCESS(ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, 0, code, 15, &insn)))
+		    ZYAN_SUCCESS(
+			    ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, 0, code, 15, &insn)))
 			snprintf(name, sizeof(name), "%.23s", insn.text);
 		break;
 	}
@@ -116,7 +118,8 @@ static void count_stop(struct lockstep_totals *totals, enum nve_stop stop)
 	snprintf(name, sizeof(name), "%s < %s", nve_interp_stop_name(interp), source_of_unknown());
 	for (unsigned i = 0; i < 32; i++) {
 		if (!totals->reasons[i].count)
-			snprintf(totals->reasons[i].name, sizeof(totals->reasons[i].name), "%s", name);
+			snprintf(totals->reasons[i].name, sizeof(totals->reasons[i].name), "%s",
+				 name);
 		if (strcmp(totals->reasons[i].name, name))
 			continue;
 		totals->reasons[i].count++;
@@ -171,8 +174,8 @@ static unsigned differ(const char *name, unsigned i, uint64_t mine, uint64_t rea
 {
 	if (mine == real)
 		return 0;
-	printf("  %s%u: interpreted %016llx, processor %016llx\n", name, i, (unsigned long long)mine,
-	       (unsigned long long)real);
+	printf("  %s%u: interpreted %016llx, processor %016llx\n", name, i,
+	       (unsigned long long)mine, (unsigned long long)real);
 	return 1;
 }
 
@@ -205,8 +208,7 @@ static bool decode(uint64_t ip, ZydisDecodedInstruction *insn, ZydisDecodedOpera
 
 	on_fetch(&w, ip, code);
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	return ZYAN_SUCCESS(
-		ZydisDecoderDecodeFull(&decoder, code, 15, insn, op ? op : unused));
+	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, 15, insn, op ? op : unused));
 }
 
 static bool is_repeated(const struct nve_cpu *cpu)
@@ -214,8 +216,8 @@ static bool is_repeated(const struct nve_cpu *cpu)
 	ZydisDecodedInstruction insn;
 
 	return decode(cpu->rip, &insn, NULL) &&
-	       (insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-				   ZYDIS_ATTRIB_HAS_REPNE));
+	       (insn.attributes &
+		(ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
 }
 
 /* Steps over the instruction at *before, a repeated one up to where the interpreter got. */
@@ -303,8 +305,8 @@ static bool is_pushf(const struct nve_access *access)
 {
 	ZydisDecodedInstruction insn;
 
-	return decode(access->ip, &insn, NULL) && (insn.mnemonic == ZYDIS_MNEMONIC_PUSHFQ ||
-						   insn.mnemonic == ZYDIS_MNEMONIC_PUSHF);
+	return decode(access->ip, &insn, NULL) &&
+	       (insn.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || insn.mnemonic == ZYDIS_MNEMONIC_PUSHF);
 }
 
 /* What the interpreted program would read must be what the real one has in memory now. */
@@ -376,8 +378,8 @@ int lockstep_window(struct tracee *t, uint32_t limit, struct lockstep_totals *to
 void lockstep_print(const char *what, const struct lockstep_totals *totals)
 {
 	static const char *const names[NVE_STOP_COUNT] = {
-		"limit",   "syscall",	  "unmapped", "unknown branch", "unknown address",
-		"unsupported", "trap", "overlay"};
+		"limit",           "syscall",     "unmapped", "unknown branch",
+		"unknown address", "unsupported", "trap",     "overlay"};
 	double windows = totals->windows ? (double)totals->windows : 1;
 	double registers = totals->all_registers ? (double)totals->all_registers : 1;
 

@@ -14,13 +14,15 @@ struct lockstep_totals {
 	struct {
 		char name[48];
 		uint64_t count;
-	} reasons[32]; /* what ended windows but limit and system calls: mnemonic < first unknown result */
+	} reasons[32]; /* what ended windows but limit and system calls: mnemonic < first unknown
+			  result */
 };
 
 /* Allocates what all windows share. */
 int lockstep_init(void);
 
-/* One window from where the child stands. 0, 1 at a mismatch, or -ECHILD, -EINTR: it ended early. */
+/* One window from where the child stands. 0, 1 at a mismatch, or -ECHILD, -EINTR: it ended early.
+ */
 int lockstep_window(struct tracee *t, uint32_t limit, struct lockstep_totals *totals);
 
 /* Only interprets: for the length of windows. */

@@ -117,7 +117,7 @@ void tracee_get(struct tracee *t, struct nve_cpu *cpu)
 
 	ptrace(PTRACE_GETREGS, t->pid, NULL, &r);
 	const uint64_t gpr[16] = {r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi,
-				  r.r8,	 r.r9,	r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
+				  r.r8,  r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
 
 	memcpy(cpu->gpr, gpr, sizeof(gpr));
 	cpu->rip = r.rip;
@@ -187,8 +187,7 @@ static uint64_t find_mapping(const char *maps, const char *name, uint64_t *end)
 	uint64_t start = 0, stop = 0;
 
 	while (file && fgets(line, sizeof(line), file)) {
-		if (strstr(line, name) &&
-		    sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &stop) == 2)
+		if (strstr(line, name) && sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &stop) == 2)
 			break;
 		start = 0;
 	}

@@ -49,7 +49,8 @@ void tracee_set(struct tracee *t, const struct nve_cpu *cpu);
 /* Forgets what was read, before a new window. */
 void tracee_forget(struct tracee *t);
 
-/* Lets tracee_read serve the time data of the vDSO, which another process cannot read, from here. */
+/* Lets tracee_read serve the time data of the vDSO, which another process cannot read, from here.
+ */
 void tracee_share_vvar(struct tracee *t);
 
 /* 0 or -EFAULT; as of the last tracee_forget, or now. */

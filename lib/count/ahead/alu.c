@@ -7,9 +7,15 @@
 typedef uint64_t alu_fn(uint64_t a, uint64_t b, uint64_t *flags);
 typedef void pair_fn(uint64_t b, uint64_t *low, uint64_t *high, uint64_t *flags);
 
-static uint64_t pack(uint64_t flags) { return (flags & 0xd5) << 8 | 0x200 | (flags >> 11 & 1); }
+static uint64_t pack(uint64_t flags)
+{
+	return (flags & 0xd5) << 8 | 0x200 | (flags >> 11 & 1);
+}
 
-static uint64_t unpack(uint64_t ax) { return (ax >> 8 & 0xd5) | (ax & 1) << 11; }
+static uint64_t unpack(uint64_t ax)
+{
+	return (ax >> 8 & 0xd5) | (ax & 1) << 11;
+}
 
 #define ONE(name, code)                                                                            \
 	static uint64_t name(uint64_t a, uint64_t b, uint64_t *flags)                              \
@@ -27,7 +33,7 @@ static uint64_t unpack(uint64_t ax) { return (ax >> 8 & 0xd5) | (ax & 1) << 11; 
 	{                                                                                          \
 		uint64_t ax = pack(*flags);                                                        \
                                                                                                    \
-		__asm__(FLAGS_IN code FLAGS_OUT : "+&a"(ax), [a] "+&r"(a) : [b] where(b) : "cc");   \
+		__asm__(FLAGS_IN code FLAGS_OUT : "+&a"(ax), [a] "+&r"(a) : [b] where(b) : "cc");  \
 		*flags = unpack(ax);                                                               \
 		return a;                                                                          \
 	}
@@ -82,23 +88,23 @@ WIDE_SIZES(btr)
 WIDE_SIZES(btc)
 WIDE_SIZES(imul)
 
-#define ROW(op)      {op##_1, op##_2, op##_4, op##_8}
-#define WIDE_ROW(op) {0, op##_2, op##_4, op##_8}
+#define ROW(op)      op##_1, op##_2, op##_4, op##_8
+#define WIDE_ROW(op) 0, op##_2, op##_4, op##_8
 
 static alu_fn *const table[NVE_ALU_COUNT][4] = {
-	[NVE_ALU_ADD] = ROW(add),	 [NVE_ALU_ADC] = ROW(adc),
-	[NVE_ALU_SUB] = ROW(sub),	 [NVE_ALU_SBB] = ROW(sbb),
-	[NVE_ALU_AND] = ROW(and),	 [NVE_ALU_OR] = ROW(or),
-	[NVE_ALU_XOR] = ROW(xor),	 [NVE_ALU_INC] = ROW(inc),
-	[NVE_ALU_DEC] = ROW(dec),	 [NVE_ALU_NEG] = ROW(neg),
-	[NVE_ALU_SHL] = ROW(shl),	 [NVE_ALU_SHR] = ROW(shr),
-	[NVE_ALU_SAR] = ROW(sar),	 [NVE_ALU_ROL] = ROW(rol),
-	[NVE_ALU_ROR] = ROW(ror),	 [NVE_ALU_RCL] = ROW(rcl),
-	[NVE_ALU_RCR] = ROW(rcr),	 [NVE_ALU_BSF] = WIDE_ROW(bsf),
-	[NVE_ALU_BSR] = WIDE_ROW(bsr),	 [NVE_ALU_TZCNT] = WIDE_ROW(tzcnt),
-	[NVE_ALU_LZCNT] = WIDE_ROW(lzcnt), [NVE_ALU_BT] = WIDE_ROW(bt),
-	[NVE_ALU_BTS] = WIDE_ROW(bts),	 [NVE_ALU_BTR] = WIDE_ROW(btr),
-	[NVE_ALU_BTC] = WIDE_ROW(btc),	 [NVE_ALU_IMUL] = WIDE_ROW(imul),
+	[NVE_ALU_ADD] = {ROW(add)},          [NVE_ALU_ADC] = {ROW(adc)},
+	[NVE_ALU_SUB] = {ROW(sub)},          [NVE_ALU_SBB] = {ROW(sbb)},
+	[NVE_ALU_AND] = {ROW(and)},          [NVE_ALU_OR] = {ROW(or)},
+	[NVE_ALU_XOR] = {ROW(xor)},          [NVE_ALU_INC] = {ROW(inc)},
+	[NVE_ALU_DEC] = {ROW(dec)},          [NVE_ALU_NEG] = {ROW(neg)},
+	[NVE_ALU_SHL] = {ROW(shl)},          [NVE_ALU_SHR] = {ROW(shr)},
+	[NVE_ALU_SAR] = {ROW(sar)},          [NVE_ALU_ROL] = {ROW(rol)},
+	[NVE_ALU_ROR] = {ROW(ror)},          [NVE_ALU_RCL] = {ROW(rcl)},
+	[NVE_ALU_RCR] = {ROW(rcr)},          [NVE_ALU_BSF] = {WIDE_ROW(bsf)},
+	[NVE_ALU_BSR] = {WIDE_ROW(bsr)},     [NVE_ALU_TZCNT] = {WIDE_ROW(tzcnt)},
+	[NVE_ALU_LZCNT] = {WIDE_ROW(lzcnt)}, [NVE_ALU_BT] = {WIDE_ROW(bt)},
+	[NVE_ALU_BTS] = {WIDE_ROW(bts)},     [NVE_ALU_BTR] = {WIDE_ROW(btr)},
+	[NVE_ALU_BTC] = {WIDE_ROW(btc)},     [NVE_ALU_IMUL] = {WIDE_ROW(imul)},
 };
 
 uint64_t nve_alu(enum nve_alu op, unsigned bytes, uint64_t a, uint64_t b, uint64_t *flags)
@@ -106,7 +112,7 @@ uint64_t nve_alu(enum nve_alu op, unsigned bytes, uint64_t a, uint64_t b, uint64
 	return table[op][__builtin_ctz(bytes)](a, b, flags);
 }
 
-#define PAIR(name, code)                                                                       \
+#define PAIR(name, code)                                                                           \
 	static void name(uint64_t b, uint64_t *low, uint64_t *high, uint64_t *flags)               \
 	{                                                                                          \
 		uint64_t ax = pack(*flags), rax = *low, rdx = *high;                               \
@@ -120,10 +126,10 @@ uint64_t nve_alu(enum nve_alu op, unsigned bytes, uint64_t a, uint64_t b, uint64
 		*high = rdx;                                                                       \
 	}
 
-#define PAIR_SIZES(op)                                                                         \
-	PAIR(one_##op##_1, #op "b %b[b]")                                                      \
-	PAIR(one_##op##_2, #op "w %w[b]")                                                      \
-	PAIR(one_##op##_4, #op "l %k[b]")                                                      \
+#define PAIR_SIZES(op)                                                                             \
+	PAIR(one_##op##_1, #op "b %b[b]")                                                          \
+	PAIR(one_##op##_2, #op "w %w[b]")                                                          \
+	PAIR(one_##op##_4, #op "l %k[b]")                                                          \
 	PAIR(one_##op##_8, #op "q %q[b]")
 
 PAIR_SIZES(mul)

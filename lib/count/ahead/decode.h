@@ -89,18 +89,28 @@ struct nve_decoder {
 
 void nve_decoder_init(struct nve_decoder *decoder);
 
-/* Decodes size bytes of code at ip. 0, or NVE_STOP_TRAP (no instruction), NVE_STOP_UNMAPPED (cut).
- */
+/* Decodes code at ip. 0, or NVE_STOP_TRAP (no instruction), NVE_STOP_UNMAPPED (cut). */
 int nve_decode(struct nve_decoder *decoder, uint64_t ip, const uint8_t code[16], size_t size,
 	       struct nve_insn *insn);
 
-/* True if the processor has what the instruction needs and a copy of it is safe to run. */
-bool nve_decode_is_native(const struct nve_decoder *decoder);
-
-/* Fills insn->flow from the masks that are there already. */
-void nve_decode_flow(const struct nve_decoder *decoder, struct nve_insn *insn);
-
 /* The function for an integer instruction of the core, or NULL; may set op and opens. */
 nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* The function for any instruction; fills what that function needs to know. */
+nve_exec_fn *nve_decode_choose(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* Which lanes of its memory operand a copied instruction touches. */
+void nve_decode_lanes(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* op: the vector register of the data; mem_bytes: of all lanes together. */
+nve_exec_fn *nve_decode_gather(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* The visible memory operand, else the hidden one (of a string: its source), or NULL. */
+const ZydisDecodedOperand *nve_decode_memory(const struct nve_decoder *decoder);
+
+/* A general register; NVE_OPERAND_NONE for any other. */
+struct nve_operand nve_decode_gpr(ZydisRegister reg);
+
+bool nve_decode_is_one_of(unsigned what, const uint16_t *list, size_t count);
 
 #endif

@@ -81,7 +81,7 @@ struct nve_interp_world {
 	/* Copies up to 16 bytes of code at addr to dst; returns how many (>= 1) or a negative
 	 * errno. */
 	int (*fetch)(void *ctx, uint64_t addr, uint8_t dst[16]);
-	/* What rdtsc and rdtscp shall give: close to what it will be. NULL: its result is unknown. */
+	/* What rdtsc and rdtscp shall give, close to what it will be. NULL: unknown. */
 	uint64_t (*tsc)(void *ctx);
 	/* Announces each instruction before it is interpreted (ip and step). May be NULL. */
 	void (*step)(void *ctx, uint64_t ip, uint32_t step);
