@@ -283,5 +283,6 @@ int nve_decode(struct nve_decoder *decoder, uint64_t ip, const uint8_t code[16],
 	fill_visible(decoder, insn);
 	fill_masks(decoder, insn);
 	insn->exec = nve_decode_choose(decoder, insn);
+	nve_decode_flow(decoder, insn);
 	return 0;
 }

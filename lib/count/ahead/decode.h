@@ -93,6 +93,9 @@ void nve_decoder_init(struct nve_decoder *decoder);
 int nve_decode(struct nve_decoder *decoder, uint64_t ip, const uint8_t code[16], size_t size,
 	       struct nve_insn *insn);
 
+/* Fills insn->flow from the masks that are there already. */
+void nve_decode_flow(const struct nve_decoder *decoder, struct nve_insn *insn);
+
 /* The function for an integer instruction of the core, or NULL; may set op and opens. */
 nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_insn *insn);
 
