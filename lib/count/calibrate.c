@@ -276,7 +276,8 @@ static size_t llc_footprint(const struct bench *b, uint64_t llc)
 	uint64_t l2 = read_number("/sys/devices/system/cpu/cpu0/cache/index2/size");
 	uint64_t bytes = NVE_MIN(l2 ? 3 * l2 : 3u << 20, llc ? llc / 4 : 3u << 20);
 
-	return NVE_MIN(NVE_MAX(bytes, 1u << 20), b->bytes);
+	bytes = NVE_MAX(bytes, (uint64_t)1 << 20);
+	return NVE_MIN(bytes, b->bytes);
 }
 
 /* The median of what did not come from memory: a shared cache's neighbours push lines out, which is
@@ -436,7 +437,8 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 	c->footprint_bytes = b.bytes;
 	c->huge_pages = uses_huge_pages(&b);
 	link_nodes(&b, b.bytes, BLOCK_BYTES);
-	c->run_ahead_instructions = nve_run_ahead_measure((void **)b.node, b.nodes);
+	nve_run_ahead_measure((void **)b.node, b.nodes, &c->run_ahead_instructions,
+			      &c->run_ahead_writers);
 	measure_core(&b, c);
 	measure_dram(&b, &s);
 	c->tsc_khz =

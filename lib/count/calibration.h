@@ -14,8 +14,9 @@ struct nve_calibration {
 	/* lines of the same kinds through the fenced, timed read; thousandths of a TSC tick */
 	uint32_t timed_dram_cycles_milli, timed_llc_cycles_milli, timed_l1_cycles_milli;
 
-	uint32_t fence_cycles;           /* what the fences and readings cost by themselves */
-	uint32_t threshold_cycles;       /* a timed read at or above it came from memory */
+	uint32_t fence_cycles;      /* what the fences and readings cost by themselves */
+	uint32_t threshold_cycles;  /* a timed read at or above it came from memory */
+	uint32_t run_ahead_writers; /* the same, of instructions that write a general register */
 	uint32_t run_ahead_instructions; /* how far the core had run before a signal stopped it */
 	uint32_t signal_ns;              /* a timer signal, there and back */
 

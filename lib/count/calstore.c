@@ -48,6 +48,7 @@ static const struct row rows[] = {
 	ROW(fence_cycles, 1, 10000),
 	ROW(threshold_cycles, 1, 100000),
 	ROW(run_ahead_instructions, 0, 100000),
+	ROW(run_ahead_writers, 16, 100000),
 	ROW(signal_ns, 0, 100000000),
 	ROW(huge_pages, 0, 1),
 	ROW(cycle_ticks_milli, 50, 20000),

@@ -90,7 +90,8 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t budget_ppm, uint
 				 (float)cal->read_gap_ticks_milli / (float)cal->cycle_ticks_milli,
 			 .write_gap =
 				 (float)cal->write_gap_ticks_milli / (float)cal->cycle_ticks_milli,
-			 .window = cal->run_ahead_instructions},
+			 .window = cal->run_ahead_instructions,
+			 .writers = cal->run_ahead_writers},
 	};
 	shared.budget_ppm = budget_ppm;
 	shared.library_start = library_start;

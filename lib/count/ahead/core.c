@@ -3,8 +3,9 @@
 #include <math.h>
 #include <string.h>
 
-#define WIDTH       6.0f /* instructions dispatched and retired a cycle */
-#define LOAD_CYCLES 4.0f /* first-level cache to use */
+#define WIDTH       6.0f    /* instructions dispatched and retired a cycle */
+#define LOAD_CYCLES 4.0f    /* first-level cache to use */
+#define GENERAL     0xffffu /* registers in struct nve_flow */
 
 void nve_core_start(struct nve_core *core, const struct nve_core_machine *machine)
 {
@@ -12,14 +13,25 @@ void nve_core_start(struct nve_core *core, const struct nve_core_machine *machin
 	core->machine = *machine;
 	if (core->machine.window > NVE_CORE_WINDOW_MAX)
 		core->machine.window = NVE_CORE_WINDOW_MAX;
+	if (core->machine.writers > core->machine.window)
+		core->machine.writers = core->machine.window;
 }
 
-static float dispatch(struct nve_core_course *c, const struct nve_core *core, bool stores)
+/* Takes a register of the core's own until it retires; a move between registers does not. */
+static bool is_writer(const struct nve_flow *flow)
+{
+	return (flow->writes & GENERAL) != 0 && flow->latency_cycles != 0;
+}
+
+static float dispatch(struct nve_core_course *c, const struct nve_core *core, bool writes,
+		      bool stores)
 {
 	float t = c->dispatched + 1 / WIDTH;
 
 	if (core->instructions >= core->machine.window)
 		t = fmaxf(t, c->retired[core->instructions % core->machine.window]);
+	if (writes && core->writers >= core->machine.writers)
+		t = fmaxf(t, c->freed[core->writers % core->machine.writers]);
 	if (stores && core->stores >= NVE_CORE_STORES)
 		t = fmaxf(t, c->drained[core->stores % NVE_CORE_STORES]);
 	c->dispatched = t;
@@ -60,7 +72,8 @@ static float run(struct nve_core_course *c, const struct nve_core *core,
 		 const struct nve_flow *flow, const struct nve_core_access *access, bool missing,
 		 float latency)
 {
-	float start = operands_ready(c, flow->reads, dispatch(c, core, access->stores));
+	float start =
+		operands_ready(c, flow->reads, dispatch(c, core, is_writer(flow), access->stores));
 	float done = start, in_order = c->now + 1 / WIDTH;
 
 	if (access->loads && missing)
@@ -72,6 +85,8 @@ static float run(struct nve_core_course *c, const struct nve_core *core,
 		c->ready[__builtin_ctzll(writes)] = done;
 	c->now = fmaxf(in_order, done);
 	c->retired[core->instructions % core->machine.window] = c->now;
+	if (is_writer(flow))
+		c->freed[core->writers % core->machine.writers] = c->now;
 	if (access->stores)
 		drain(c, core, start, access->loads ? 0 : latency, missing && !access->loads);
 	return c->now - in_order;
@@ -86,5 +101,6 @@ void nve_core_step(struct nve_core *core, const struct nve_flow *flow,
 	if (access->missing)
 		core->waited += stood;
 	core->instructions++;
+	core->writers += is_writer(flow);
 	core->stores += access->stores;
 }

@@ -24,6 +24,7 @@ struct nve_core_machine {
 	float read_gap;    /* cycles from one missing load to the next, at full parallelism */
 	float write_gap;   /* the same for stores */
 	uint32_t window;   /* instructions in the reorder window */
+	uint32_t writers;  /* of them those that write a general register */
 };
 
 /* What one instruction does to memory, all accesses together. */
@@ -37,6 +38,7 @@ struct nve_core_access {
 struct nve_core_course {
 	float ready[NVE_CORE_REGISTERS];
 	float retired[NVE_CORE_WINDOW_MAX]; /* ring: when instruction i retired */
+	float freed[NVE_CORE_WINDOW_MAX];   /* ring: when writer i retired */
 	float drained[NVE_CORE_STORES];     /* ring: when store i left the buffer */
 	float dispatched, now;              /* last dispatch, last retirement */
 	float next_read, next_write;        /* earliest start of the next miss */
@@ -45,7 +47,7 @@ struct nve_core_course {
 struct nve_core {
 	struct nve_core_machine machine;
 	struct nve_core_course real, resident;
-	uint32_t instructions, stores;
+	uint32_t instructions, stores, writers;
 	float waited; /* cycles in which the oldest instruction was one with a missing access */
 };
 
