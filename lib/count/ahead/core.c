@@ -23,8 +23,7 @@ static bool is_writer(const struct nve_flow *flow)
 	return (flow->writes & GENERAL) != 0 && flow->latency_cycles != 0;
 }
 
-static float dispatch(struct nve_core_course *c, const struct nve_core *core, bool writes,
-		      bool stores)
+static float dispatch(struct nve_core_course *c, const struct nve_core *core, bool writes)
 {
 	float t = c->dispatched + 1 / WIDTH;
 
@@ -32,8 +31,6 @@ static float dispatch(struct nve_core_course *c, const struct nve_core *core, bo
 		t = fmaxf(t, c->retired[core->instructions % core->machine.window]);
 	if (writes && core->writers >= core->machine.writers)
 		t = fmaxf(t, c->freed[core->writers % core->machine.writers]);
-	if (stores && core->stores >= NVE_CORE_STORES)
-		t = fmaxf(t, c->drained[core->stores % NVE_CORE_STORES]);
 	c->dispatched = t;
 	return t;
 }
@@ -72,8 +69,7 @@ static float run(struct nve_core_course *c, const struct nve_core *core,
 		 const struct nve_flow *flow, const struct nve_core_access *access, bool missing,
 		 float latency)
 {
-	float start =
-		operands_ready(c, flow->reads, dispatch(c, core, is_writer(flow), access->stores));
+	float start = operands_ready(c, flow->reads, dispatch(c, core, is_writer(flow)));
 	float done = start, in_order = c->now + 1 / WIDTH;
 
 	if (access->loads && missing)
@@ -83,6 +79,9 @@ static float run(struct nve_core_course *c, const struct nve_core *core,
 	done += flow->latency_cycles;
 	for (uint64_t writes = flow->writes; writes; writes &= writes - 1)
 		c->ready[__builtin_ctzll(writes)] = done;
+	/* A store retires into the store buffer, once there is room. */
+	if (access->stores && core->stores >= NVE_CORE_STORES)
+		done = fmaxf(done, c->drained[core->stores % NVE_CORE_STORES]);
 	c->now = fmaxf(in_order, done);
 	c->retired[core->instructions % core->machine.window] = c->now;
 	if (is_writer(flow))
