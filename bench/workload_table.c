@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { RESIDENT_KEYS = 128 };
+enum { RESIDENT_KEYS = 128, RESIDENT_ENTRIES = 512 };
 
 /* malloc(48) takes 64 bytes; started at the right place, each node lies in one line. */
 struct entry {
@@ -38,7 +38,8 @@ struct lookups {
 	unsigned levels;
 };
 
-static struct lookups *make_lookups(const struct bench_run *run, uint64_t keys)
+static struct lookups *make_lookups(const struct bench_run *run, uint64_t keys,
+				    uint64_t resident_keys)
 {
 	struct lookups *l = calloc(1, sizeof(*l));
 
@@ -46,7 +47,13 @@ static struct lookups *make_lookups(const struct bench_run *run, uint64_t keys)
 		return NULL;
 	l->random = 1;
 	l->keys = keys;
-	l->drawn = run->resident && keys > RESIDENT_KEYS ? RESIDENT_KEYS : keys;
+	l->drawn = keys;
+	if (run->keys)
+		l->drawn = bench_pow2_below(run->keys);
+	else if (run->resident)
+		l->drawn = resident_keys;
+	if (l->drawn > keys)
+		l->drawn = keys;
 	l->stride = keys / l->drawn;
 	l->flagged = (keys * run->kernel->percent + 50) / 100;
 	bench_shuffle_init(&l->choice, keys, 3);
@@ -84,26 +91,29 @@ BENCH_INLINE uint64_t draw(const struct lookups *l, uint64_t x)
 static int setup_hash(struct bench_run *run)
 {
 	/* a key costs 64 bytes of node and four buckets */
-	struct lookups *l = make_lookups(run, bench_pow2_below(run->bytes / 96 | 16));
+	struct lookups *l =
+		make_lookups(run, bench_pow2_below(run->bytes / 96 | 16), RESIDENT_ENTRIES);
+	struct entry *e = NULL;
 
 	if (!l)
 		return -ENOMEM;
 	run->state = l;
 	run->bytes = l->keys * 96;
 	l->bucket_mask = l->keys * 4 - 1;
-	l->buckets = calloc(l->keys * 4, sizeof(*l->buckets));
-	if (!l->buckets)
+	l->buckets = bench_calloc(l->keys * 4, sizeof(*l->buckets), run->huge);
+	if (!l->buckets || bench_grow_heap(l->keys * 64, run->huge))
 		return -ENOMEM;
 	align_heap();
 	for (uint64_t key = 0; key < l->keys; key++) {
-		struct entry *e = malloc(sizeof(*e));
 		struct entry **bucket = &l->buckets[hash(key) & l->bucket_mask];
 
+		e = malloc(sizeof(*e));
 		if (!e)
 			return -ENOMEM;
 		*e = (struct entry){.next = *bucket, .key = key, .flag = is_flagged(l, key)};
 		*bucket = e;
 	}
+	run->huge_got = run->huge && bench_is_huge(e);
 	return 0;
 }
 
@@ -190,7 +200,8 @@ static int link_tree(struct lookups *l, struct branch **nodes)
 
 static int setup_tree(struct bench_run *run)
 {
-	struct lookups *l = make_lookups(run, bench_pow2_below(run->bytes / 64 | 16));
+	struct lookups *l =
+		make_lookups(run, bench_pow2_below(run->bytes / 64 | 16), RESIDENT_KEYS);
 	struct branch **nodes;
 	int err;
 
@@ -200,11 +211,12 @@ static int setup_tree(struct bench_run *run)
 	run->bytes = l->keys * 64;
 	l->levels = (unsigned)__builtin_ctzll(l->keys);
 	nodes = malloc(l->keys * sizeof(*nodes));
-	if (!nodes)
+	if (!nodes || bench_grow_heap(l->keys * 64, run->huge))
 		return -ENOMEM;
 	align_heap();
 	err = link_tree(l, nodes);
 	free(nodes);
+	run->huge_got = run->huge && bench_is_huge(l->root);
 	return err;
 }
 
