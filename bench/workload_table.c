@@ -186,13 +186,19 @@ static int link_tree(struct lookups *l, struct branch **nodes)
 		if (!nodes[i])
 			return -ENOMEM;
 	}
-	for (uint64_t i = 1; i < l->keys; i++) {
-		struct branch *n = nodes[bench_shuffle(&place, i)];
+	/* in the order of addresses: nodes are not waited for */
+	for (uint64_t at = 0; at < l->keys; at++) {
+		uint64_t i = bench_unshuffle(&place, at);
 		bool leaf = 2 * i >= l->keys;
 
-		*n = (struct branch){.key = tree_key(l->levels, i), .flag = is_flagged(l, i)};
-		n->child[0] = leaf ? NULL : nodes[bench_shuffle(&place, 2 * i)];
-		n->child[1] = leaf ? NULL : nodes[bench_shuffle(&place, 2 * i + 1)];
+		if (i == 0)
+			continue;
+		*nodes[at] = (struct branch){
+			.child[0] = leaf ? NULL : nodes[bench_shuffle(&place, 2 * i)],
+			.child[1] = leaf ? NULL : nodes[bench_shuffle(&place, 2 * i + 1)],
+			.key = tree_key(l->levels, i),
+			.flag = is_flagged(l, i),
+		};
 	}
 	l->root = nodes[bench_shuffle(&place, 1)];
 	return 0;
@@ -352,7 +358,7 @@ static int check_malloc(struct bench_run *run)
 #define TREE(name_, percent_, run_, what_)                                                         \
 	{                                                                                          \
 		.name = name_, .what = what_, .stall_origin = BENCH_RESIDENT,                      \
-		.dirty_origin = BENCH_CALLGRIND, .fit = BENCH_FIT_8_LLC, .percent = percent_,      \
+		.dirty_origin = BENCH_CALLGRIND, .fit = BENCH_FIT_4_LLC, .percent = percent_,      \
 		.setup = setup_tree, .run = run_, .check = check_tree, .keeps_size = true          \
 	}
 
