@@ -40,7 +40,7 @@ USUAL_CACHE_BYTES = {2: 1 << 20, 3: 32 << 20}
 
 def add_options(parser):
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.5,
+    parser.add_argument("--seconds", type=float, default=1.2,
                         help="measured CPU time of an emulated run")
     parser.add_argument("--only", metavar="NAMES",
                         help="comma-separated kernels, or beginnings of names")
