@@ -1,9 +1,10 @@
 """Stall share and dirty fraction that the library finds, against the right ones, for each workload.
 
 found   from the report of an emulated run that counts only (NVM_INJECT=off). The report covers the
-        whole process, so the same program with set-up alone (--steps 0) is run too, and its times
-        are taken off: share = (stall of all - stall of set-up) / (CPU time of all - CPU time of
-        set-up); the dirty fraction likewise. Sums over the rounds.
+        whole process, so the same program with set-up alone (--steps 0) is run too, and its stall
+        time is taken off. What is left is divided by the CPU time of the measured phase, by the
+        program's own clock, less the library's handler. The dirty fraction likewise. Sums over
+        the rounds.
 se      the standard error that the library itself reports, over the rounds.
 right   construction: known from how the loop is made.
         resident: 1 - t_resident / t_full, native CPU time a step of the same loop with a footprint
@@ -12,7 +13,10 @@ right   construction: known from how the loop is made.
         res.+sim: the same times equation 3, W misses / (LLC hits + W misses): of that time, the
         part which is the last-level cache's misses and not its hits. W is measured (a chase in
         memory over one in the LLC), hits and misses are counted by callgrind with footprint and
-        caches scaled down alike.
+        caches scaled down alike. The LLC is as large as neighbours leave it: measured by random
+        reads, some of which hit it.
+        latency: the chase meets two latencies, of the LLC (its fastest slice) and of memory; the
+        time a step tells how often which.
         callgrind: simulated write-backs over simulated misses, (DLdmr + DLdmw) / (DLmr + DLmw).
         counted: steps that wrote / all steps, as the program counted them.
         The dirty fraction is the model's: of all missing lines, whether they stall or not.
@@ -29,14 +33,14 @@ from common import (Failure, Table, WORKLOAD, clean_environment, median, need_pa
 SETTINGS = {"NVM_INJECT": "off", "NVM_RLAT": "1000", "NVM_WLAT": "1000"}
 TOLERANCE = 0.03
 SMALLEST_STALL = 0.05
-SCALE = 64
+SCALE, WAYS = 64, 16
 WARM_STEPS, SIMULATED_STEPS = 100000, 300000
 USUAL_CACHE_BYTES = {2: 1 << 20, 3: 32 << 20}
 
 
 def add_options(parser):
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=1.5,
+    parser.add_argument("--seconds", type=float, default=1.2,
                         help="measured CPU time of an emulated run")
     parser.add_argument("--only", metavar="NAMES",
                         help="comma-separated kernels, or beginnings of names")
@@ -57,13 +61,14 @@ def cache_bytes(level):
     return USUAL_CACHE_BYTES[level]
 
 
-def simulate(name, steps, size, low, llc):
+def simulate(name, steps, size, low, sets, ways):
     """Callgrind's totals of one run, by event name."""
     with scratch() as folder:
         out = os.path.join(folder, "out")
         command = ["valgrind", "--tool=callgrind", "--cache-sim=yes", "--simulate-wb=yes",
-                   "--D1=%d,8,64" % low, "--LL=%d,16,64" % llc, "--callgrind-out-file=" + out,
-                   WORKLOAD, name, "--bytes", str(size), "--steps", str(steps)]
+                   "--D1=%d,8,64" % low, "--LL=%d,%d,64" % (sets * ways * 64, ways),
+                   "--callgrind-out-file=" + out, WORKLOAD, name, "--bytes", str(size),
+                   "--steps", str(steps)]
         done = subprocess.run(command, capture_output=True, env=clean_environment(), check=False)
         if done.returncode:
             raise Failure("callgrind failed: " + done.stderr.decode(errors="replace")[-400:])
@@ -76,9 +81,9 @@ def simulate(name, steps, size, low, llc):
 class Simulation:
     """What callgrind counts a step of a kernel, set-up and warm-up taken off."""
 
-    def __init__(self, name, size, llc_share=1.0):
-        llc = cache_bytes(3)
-        args = (int(size / SCALE), cache_bytes(2) // SCALE, int(llc * llc_share) // SCALE)
+    def __init__(self, name, size, llc_share):
+        sets = cache_bytes(3) // SCALE // 64 // WAYS
+        args = (size // SCALE, cache_bytes(2) // SCALE, sets, max(1, round(WAYS * llc_share)))
         warm = simulate(name, WARM_STEPS, *args)
         full = simulate(name, WARM_STEPS + SIMULATED_STEPS, *args)
         count = {event: full[event] - warm.get(event, 0) for event in full}
@@ -100,6 +105,7 @@ class Measured:
         self.full, self.resident, self.emulated, self.results = [], [], [], []
         self.stall = self.stall_wb = self.cpu = 0
         self.size = 0
+        self.step_ns = []
 
     def round(self):
         name, seconds = self.kernel["name"], self.options.seconds
@@ -107,19 +113,21 @@ class Measured:
         self.size = full["bytes"]
         self.full.append(full["ns_per_step"])
         result, report = workload_emulated(name, SETTINGS, "--seconds", str(seconds))
-        self.results.append(result)
-        self.emulated.append(report["totals"])
-        self.add(report["totals"], 1)
         if self.kernel["stall_origin"] == "resident":
             resident = workload_native(name, "--resident", "--seconds", str(seconds / 8))
             self.resident.append(resident["ns_per_step"])
         _, setup = workload_emulated(name, SETTINGS, "--steps", "0")
-        self.add(setup["totals"], -1)
+        self.add(result, report["totals"], setup["totals"])
 
-    def add(self, totals, sign):
-        self.stall += sign * totals["stall_ns"]
-        self.stall_wb += sign * totals["stall_wb_ns"]
-        self.cpu += sign * totals["cpu_ns"]
+    def add(self, result, totals, setup):
+        handler = totals["cost"]["handler_ns"] - setup["cost"]["handler_ns"]
+        self.results.append(result)
+        self.emulated.append(totals)
+        self.stall += totals["stall_ns"] - setup["stall_ns"]
+        self.stall_wb += totals["stall_wb_ns"] - setup["stall_wb_ns"]
+        self.cpu += result["cpu_ns"] - handler
+        if result["steps"]:
+            self.step_ns.append((result["cpu_ns"] - handler) / result["steps"])
 
     def found_stall(self):
         return self.stall / self.cpu
@@ -130,13 +138,16 @@ class Measured:
     def error(self, key):
         return median(t[key] for t in self.emulated) / len(self.emulated) ** 0.5
 
-    def right_stall(self, simulation, w):
-        if self.kernel["stall_origin"] == "construction":
-            return self.kernel["stall"], "construction"
+    def right_stall(self, simulation, machine):
+        origin = self.kernel["stall_origin"]
+        if origin == "construction":
+            return self.kernel["stall"], origin
+        if origin == "latency":
+            return median(machine.miss_time_share(t) for t in self.step_ns), origin
         beyond = max(0.0, 1 - median(self.resident) / median(self.full))
         if simulation:
-            return beyond * simulation.miss_part(w), "res.+sim"
-        return beyond, "resident"
+            return beyond * simulation.miss_part(machine.w()), "res.+sim"
+        return beyond, origin
 
     def right_dirty(self, simulation):
         origin = self.kernel["dirty_origin"]
@@ -150,14 +161,41 @@ class Measured:
         return None, origin
 
 
-def measure_w(seconds):
-    """DRAM latency over LLC latency, as chases see them."""
-    dram, llc = [], []
+class Machine:
+    """Latencies, and how much of the LLC neighbours leave to us."""
+
+    def __init__(self, dram_ns, llc_ns, llc_part):
+        self.dram_ns, self.llc_ns, self.llc_part = dram_ns, llc_ns, llc_part
+
+    def w(self):
+        return self.dram_ns / self.llc_ns
+
+    def miss_time_share(self, step_ns):
+        """Of a chase that takes step_ns on average: the share of time spent on misses."""
+        misses = (step_ns - self.llc_ns) / (self.dram_ns - self.llc_ns)
+        return min(1.0, max(0.0, misses * self.dram_ns / step_ns))
+
+
+def llc_part(hit_ns, once_ns, eight_ns):
+    """The part of the LLC that is ours, from the time of a random read that always hits it, of one
+    in a footprint of its nominal size, and of one in eight times that: the hits of the last two
+    are as our part over the footprint."""
+    saved = eight_ns - once_ns
+    return min(1.0, max(1 / WAYS, 8 * saved / (7 * (eight_ns - hit_ns) + saved)))
+
+
+def measure_machine(seconds):
+    llc = cache_bytes(3)
+    took = {"dram": [], "llc": [], "hit": [], "once": [], "eight": []}
+    runs = (("dram", "chase-w0", None), ("llc", "fit-llc", None), ("hit", "random-read", llc // 8),
+            ("once", "random-read", llc), ("eight", "random-read", 8 * llc))
     for _ in range(3):
-        for kernel, latencies in (("chase-w0", dram), ("fit-llc", llc)):
-            result = workload_native(kernel, "--seconds", str(seconds / 4))
-            latencies.append(result["ns_per_step"])
-    return median(dram) / median(llc)
+        for key, kernel, size in runs:
+            sized = ["--bytes", str(size)] if size else []
+            result = workload_native(kernel, "--seconds", str(seconds / 4), *sized)
+            took[key].append(result["fastest_ns_per_step" if key == "llc" else "ns_per_step"])
+    part = llc_part(median(took["hit"]), median(took["once"]), median(took["eight"]))
+    return Machine(median(took["dram"]), min(took["llc"]), part)
 
 
 def chosen(kernels, only):
@@ -178,8 +216,8 @@ def judge(targets, found, right):
     return found - right, targets.judge(abs(found - right) <= TOLERANCE)
 
 
-def show(table, measured, simulation, w, targets):
-    right, origin = measured.right_stall(simulation, w)
+def show(table, measured, simulation, machine, targets):
+    right, origin = measured.right_stall(simulation, machine)
     found = measured.found_stall()
     difference, met = judge(targets, found, right)
     right_dirty, dirty_origin = measured.right_dirty(simulation)
@@ -202,21 +240,22 @@ def make_table():
                   ("origin", 12, text, "dirty_origin"), ("met", 4, text, "dirty_met")])
 
 
-def show_notes(notes, w):
-    """How much the simulated answers hang on the LLC's size: neighbours may hold some of it."""
-    if not notes:
-        return
-    print("\nRight answers from the simulator were half of the LLC held by others (W = %.1f):" % w)
+def show_notes(notes, machine):
+    """How much the simulated answers hang on the LLC's size."""
+    print("\nmemory %.1f ns, LLC %.1f ns, W %.1f; of the LLC's %d MiB, %.0f %% are left to us" %
+          (machine.dram_ns, machine.llc_ns, machine.w(), cache_bytes(3) >> 20,
+           100 * machine.llc_part))
     for name, simulation, half in notes:
-        print("%-17s  part of misses %.3f instead of %.3f, dirty %.3f instead of %.3f" %
-              (name, half.miss_part(w), simulation.miss_part(w), half.dirty, simulation.dirty))
+        print("%-17s  with half of that: part of misses %.3f instead of %.3f, dirty %.3f instead "
+              "of %.3f" % (name, half.miss_part(machine.w()), simulation.miss_part(machine.w()),
+                           half.dirty, simulation.dirty))
 
 
 def run(options, targets):
     need_packages({"valgrind": "valgrind"})
     kernels = chosen(workload_list(), options.only)
     simulated = [k for k in kernels if k["dirty_origin"] == "callgrind"]
-    w = measure_w(options.seconds) if simulated else 0
+    machine = measure_machine(options.seconds)
     print(__doc__.strip() + "\n")
     table = make_table()
     table.head()
@@ -229,10 +268,10 @@ def run(options, targets):
         simulation = None
         if kernel in simulated:
             progress("%s: simulation" % kernel["name"])
-            simulation = Simulation(kernel["name"], measured.size)
-            half = Simulation(kernel["name"], measured.size, 0.5)
+            simulation = Simulation(kernel["name"], measured.size, machine.llc_part)
+            half = Simulation(kernel["name"], measured.size, machine.llc_part / 2)
             notes.append((kernel["name"], simulation, half))
         progress("")
-        show(table, measured, simulation, w, targets)
-    show_notes(notes, w)
+        show(table, measured, simulation, machine, targets)
+    show_notes(notes, machine)
     return table

@@ -18,11 +18,9 @@ static const struct bench_kernel *const tables[] = {
 enum { TABLES = sizeof(tables) / sizeof(tables[0]) };
 
 static const char *const origin_names[] = {
-	[BENCH_CONSTRUCTION] = "construction",
-	[BENCH_RESIDENT] = "resident",
-	[BENCH_CALLGRIND] = "callgrind",
-	[BENCH_COUNTED] = "counted",
-	[BENCH_NONE] = "none",
+	[BENCH_CONSTRUCTION] = "construction", [BENCH_RESIDENT] = "resident",
+	[BENCH_CALLGRIND] = "callgrind",       [BENCH_COUNTED] = "counted",
+	[BENCH_LATENCY] = "latency",           [BENCH_NONE] = "none",
 };
 
 enum { SLICE_NS = 5000000, STEPS_AT_FIRST = 256 };
@@ -31,7 +29,7 @@ struct request {
 	const char *name;
 	size_t bytes; /* 0: as the kernel's row says */
 	double seconds;
-	uint64_t steps;
+	uint64_t steps, keys;
 	bool by_steps, huge, resident, check;
 };
 
@@ -104,45 +102,55 @@ static void run_slice(struct bench_run *run, uint64_t steps)
 	run->steps += steps;
 }
 
-/* Slices of some 5 ms, until the time is over: a clock is read rarely. Returns the CPU time. */
-static uint64_t run_for(struct bench_run *run, uint64_t limit_ns)
+/* What the measured phase took. */
+struct timing {
+	uint64_t setup_ns, cpu_ns;
+	double fastest_ns; /* a step in the fastest slice; 0: not cut into slices */
+};
+
+/* Slices of some 5 ms, until the time is over: a clock is read rarely. */
+static void run_for(struct bench_run *run, uint64_t limit_ns, struct timing *timing)
 {
 	uint64_t start = bench_thread_cpu_ns(), spent = 0, slice = STEPS_AT_FIRST;
 
 	while (spent < limit_ns) {
-		uint64_t now, took;
+		uint64_t took;
+		double step_ns;
 
 		run_slice(run, slice);
-		now = bench_thread_cpu_ns() - start;
-		took = now - spent;
-		spent = now;
+		took = bench_thread_cpu_ns() - start - spent;
+		spent += took;
+		step_ns = (double)took / (double)slice;
 		if (took < SLICE_NS / 2)
 			slice *= 2;
-		else if (took > SLICE_NS * 2 && slice > STEPS_AT_FIRST)
+		else if (timing->fastest_ns == 0 || step_ns < timing->fastest_ns)
+			timing->fastest_ns = step_ns;
+		if (took > SLICE_NS * 2 && slice > STEPS_AT_FIRST)
 			slice /= 2;
 	}
-	return spent;
+	timing->cpu_ns = spent;
 }
 
-static uint64_t run_steps(struct bench_run *run, uint64_t steps)
+static void run_steps(struct bench_run *run, uint64_t steps, struct timing *timing)
 {
 	uint64_t start = bench_thread_cpu_ns();
 
 	if (steps > 0)
 		run_slice(run, steps);
-	return bench_thread_cpu_ns() - start;
+	timing->cpu_ns = bench_thread_cpu_ns() - start;
 }
 
-static void print_result(const struct bench_run *run, uint64_t setup_ns, uint64_t cpu_ns)
+static void print_result(const struct bench_run *run, const struct timing *timing)
 {
 	printf("{\"name\": \"%s\", \"bytes\": %zu, \"huge\": %s, \"resident\": %s, "
 	       "\"steps\": %llu, \"writes\": %llu, \"setup_ns\": %llu, \"cpu_ns\": %llu, "
-	       "\"ns_per_step\": %.4f, \"second_steps\": %llu, \"second_cpu_ns\": %llu, "
-	       "\"checksum\": %llu}\n",
+	       "\"ns_per_step\": %.4f, \"fastest_ns_per_step\": %.4f, \"second_steps\": %llu, "
+	       "\"second_cpu_ns\": %llu, \"checksum\": %llu}\n",
 	       run->kernel->name, run->bytes, run->huge_got ? "true" : "false",
 	       run->resident ? "true" : "false", (unsigned long long)run->steps,
-	       (unsigned long long)run->writes, (unsigned long long)setup_ns,
-	       (unsigned long long)cpu_ns, run->steps ? (double)cpu_ns / (double)run->steps : 0.0,
+	       (unsigned long long)run->writes, (unsigned long long)timing->setup_ns,
+	       (unsigned long long)timing->cpu_ns,
+	       run->steps ? (double)timing->cpu_ns / (double)run->steps : 0.0, timing->fastest_ns,
 	       (unsigned long long)run->second_steps, (unsigned long long)run->second_cpu_ns,
 	       (unsigned long long)run->checksum);
 }
@@ -151,11 +159,13 @@ static int run_kernel(const struct request *request, const struct bench_kernel *
 {
 	struct bench_run run = {
 		.kernel = kernel,
+		.keys = request->keys,
 		.resident = request->resident,
 		.huge = request->huge,
 	};
 	bool keeps_size = kernel->keeps_size && request->resident;
-	uint64_t start = bench_thread_cpu_ns(), setup_ns, cpu_ns;
+	uint64_t start = bench_thread_cpu_ns();
+	struct timing timing = {0};
 	int err;
 
 	run.bytes = request->bytes;
@@ -166,12 +176,14 @@ static int run_kernel(const struct request *request, const struct bench_kernel *
 		fprintf(stderr, "nvmemu-workload: %s: set-up: %s\n", kernel->name, strerror(-err));
 		return 1;
 	}
-	setup_ns = bench_thread_cpu_ns() - start;
-	cpu_ns = request->by_steps ? run_steps(&run, request->steps)
-				   : run_for(&run, (uint64_t)(request->seconds * 1e9));
+	timing.setup_ns = bench_thread_cpu_ns() - start;
+	if (request->by_steps)
+		run_steps(&run, request->steps, &timing);
+	else
+		run_for(&run, (uint64_t)(request->seconds * 1e9), &timing);
 	if (kernel->finish)
 		kernel->finish(&run);
-	print_result(&run, setup_ns, cpu_ns);
+	print_result(&run, &timing);
 	if (request->check && kernel->check(&run)) {
 		fprintf(stderr, "nvmemu-workload: %s: wrong result\n", kernel->name);
 		return 1;
@@ -185,8 +197,9 @@ static void print_usage(FILE *to)
 	      "  --bytes N[KMG]    footprint (default: as the kernel needs, from the LLC's size)\n"
 	      "  --seconds S       CPU time of the measured phase (default 3)\n"
 	      "  --steps N         a number of steps instead; 0: set-up only\n"
-	      "  --huge on|off     huge pages (default on; malloc'ed nodes have none)\n"
+	      "  --huge on|off     huge pages, where the system allows them (default on)\n"
 	      "  --resident        the same loop over a footprint that fits the caches\n"
+	      "  --keys N          tables and trees: look up that many different keys only\n"
 	      "  --check           verify afterwards what the steps left behind\n"
 	      "  --list            names, right answers or their origin, descriptions\n"
 	      "  --list-json       the same, a JSON object a line\n",
@@ -216,6 +229,7 @@ enum option_code {
 	STEPS,
 	HUGE_PAGES,
 	RESIDENT,
+	KEYS,
 	CHECK,
 	LIST,
 	LIST_JSON,
@@ -223,11 +237,17 @@ enum option_code {
 };
 
 static const struct option options[] = {
-	{"bytes", required_argument, NULL, BYTES}, {"seconds", required_argument, NULL, SECONDS},
-	{"steps", required_argument, NULL, STEPS}, {"huge", required_argument, NULL, HUGE_PAGES},
-	{"resident", no_argument, NULL, RESIDENT}, {"check", no_argument, NULL, CHECK},
-	{"list", no_argument, NULL, LIST},         {"list-json", no_argument, NULL, LIST_JSON},
-	{"help", no_argument, NULL, HELP},         {NULL, 0, NULL, 0},
+	{"bytes", required_argument, NULL, BYTES},
+	{"seconds", required_argument, NULL, SECONDS},
+	{"steps", required_argument, NULL, STEPS},
+	{"huge", required_argument, NULL, HUGE_PAGES},
+	{"resident", no_argument, NULL, RESIDENT},
+	{"keys", required_argument, NULL, KEYS},
+	{"check", no_argument, NULL, CHECK},
+	{"list", no_argument, NULL, LIST},
+	{"list-json", no_argument, NULL, LIST_JSON},
+	{"help", no_argument, NULL, HELP},
+	{NULL, 0, NULL, 0},
 };
 
 static bool take_number(const char *text, double *number)
@@ -244,6 +264,11 @@ static bool take_option(struct request *r, int code, const char *value)
 	double number = 0;
 
 	switch (code) {
+	case KEYS:
+		if (!take_number(value, &number))
+			return false;
+		r->keys = (uint64_t)number;
+		return r->keys > 0;
 	case BYTES: r->bytes = parse_bytes(value); return r->bytes > 0;
 	case SECONDS: return take_number(value, &r->seconds);
 	case STEPS:

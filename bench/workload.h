@@ -18,6 +18,7 @@ enum bench_origin {
 	BENCH_RESIDENT,  /* stall: 1 - time a step with a resident footprint / with the full one */
 	BENCH_CALLGRIND, /* dirty: simulated write-backs over simulated misses */
 	BENCH_COUNTED,   /* dirty: steps that wrote / all steps, as the program counted them */
+	BENCH_LATENCY,   /* stall: from the time a step, between the latencies of LLC and memory */
 	BENCH_NONE,      /* without meaning: hardly anything misses, or nothing that stalls */
 };
 
@@ -42,6 +43,7 @@ struct bench_kernel {
 struct bench_run {
 	const struct bench_kernel *kernel;
 	size_t bytes;  /* footprint */
+	uint64_t keys; /* how many different ones are looked up; 0: as the kernel decides */
 	bool resident; /* few kernels need to know: those whose structure must stay large */
 	bool huge;     /* asked for */
 	bool huge_got;
@@ -63,6 +65,15 @@ uint64_t bench_chase_sum(const struct bench_run *run);
 
 /* Zero-filled memory, backed by huge pages where wanted and possible; NULL: none left. */
 void *bench_map(size_t bytes, bool huge, bool *huge_got);
+
+/* Is the page there a huge one? */
+bool bench_is_huge(const void *start);
+
+/* Grows the heap in one go, so that nodes which are malloc'ed next come from huge pages. */
+int bench_grow_heap(size_t bytes, bool huge);
+
+/* calloc, from huge pages where wanted and the block is large. */
+void *bench_calloc(size_t count, size_t size, bool huge);
 
 /* Size of a cache of this CPU in bytes: level 1 to 3, data or unified; 0: unknown. */
 size_t bench_cache_bytes(unsigned level);

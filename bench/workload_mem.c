@@ -1,7 +1,10 @@
 #include "workload.h"
 
+#include <errno.h>
 #include <limits.h>
+#include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
@@ -9,7 +12,7 @@
 
 enum { HUGE_BYTES = 2 << 20 };
 
-static bool backed_by_huge_pages(const void *start)
+bool bench_is_huge(const void *start)
 {
 	char line[256];
 	bool inside = false;
@@ -42,7 +45,45 @@ void *bench_map(size_t bytes, bool huge, bool *huge_got)
 	/* a page touched first by a read would be the shared zero page */
 	for (size_t i = 0; i < bytes; i += 4096)
 		((volatile char *)p)[i] = 0;
-	*huge_got = huge && backed_by_huge_pages(p);
+	*huge_got = huge && bench_is_huge(p);
+	return p;
+}
+
+/* Asks for huge pages, or for small ones, of the whole pages between start and end. */
+static void advise(char *start, const char *end, bool huge)
+{
+	start += -(uintptr_t)start & 4095;
+	if (start < end)
+		madvise(start, (size_t)(end - start) & ~(size_t)4095,
+			huge ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+}
+
+int bench_grow_heap(size_t bytes, bool huge)
+{
+	char *end = sbrk(0);
+
+	if (bytes > INT_MAX / 2)
+		return -EINVAL;
+	mallopt(M_TOP_PAD, (int)bytes);
+	/* until the rest of the old heap is used up; not freed, or the heap might shrink again */
+	while (sbrk(0) == end) {
+		void *volatile used = malloc(32 << 10);
+
+		if (!used)
+			return -ENOMEM;
+	}
+	mallopt(M_TOP_PAD, 128 << 10);
+	advise(end, sbrk(0), huge);
+	return 0;
+}
+
+void *bench_calloc(size_t count, size_t size, bool huge)
+{
+	char *p = calloc(count, size);
+
+	/* a large block is a mapping of its own, and not yet touched */
+	if (p)
+		advise(p, p + count * size, huge);
 	return p;
 }
 

@@ -188,30 +188,25 @@ static int check_set(struct bench_run *run)
 }
 
 /* Half of a copy's missing lines are read, half are written. */
-#define RAW(name_, dirty_, setup_, run_, check_, what_)                                            \
-	{                                                                                          \
-		.name = name_, .what = what_, .stall_origin = BENCH_RESIDENT, .dirty = dirty_,     \
-		.fit = BENCH_FIT_8_LLC, .setup = setup_, .run = run_, .check = check_              \
-	}
-#define BUSY(name_, dirty_, setup_, run_, check_, what_)                                           \
+#define ROW(name_, dirty_, setup_, run_, check_, what_)                                            \
 	{                                                                                          \
 		.name = name_, .what = what_, .stall_origin = BENCH_RESIDENT, .dirty = dirty_,     \
 		.fit = BENCH_FIT_8_LLC, .setup = setup_, .run = run_, .check = check_              \
 	}
 
 const struct bench_kernel bench_stream_kernels[] = {
-	RAW("seq-read", 0, setup_one, run_read, check_read, "sequential sum, as fast as it goes"),
-	RAW("seq-write", 1, setup_one, run_write, check_write, "sequential stores"),
-	RAW("seq-update", 1, setup_one, run_update, check_update, "sequential updates"),
-	RAW("memcpy", 0.5, setup_two, run_memcpy, check_copy, "memcpy, 4 KiB at a time"),
-	RAW("memset", 1, setup_one, run_memset, check_set, "memset, 4 KiB at a time"),
-	BUSY("seq-read-busy", 0, setup_one, run_read_busy, check_read,
-	     "sequential sum, 100 multiplications a line"),
-	BUSY("seq-write-busy", 1, setup_one, run_write_busy, check_write,
-	     "sequential stores, 100 multiplications a line"),
-	BUSY("seq-update-busy", 1, setup_one, run_update_busy, check_update,
-	     "sequential updates, 100 multiplications a line"),
-	BUSY("seq-copy-busy", 0.5, setup_two, run_copy_busy, check_copy,
-	     "sequential copy, 100 multiplications a line"),
+	ROW("seq-read", 0, setup_one, run_read, check_read, "sequential sum, as fast as it goes"),
+	ROW("seq-write", 1, setup_one, run_write, check_write, "sequential stores"),
+	ROW("seq-update", 1, setup_one, run_update, check_update, "sequential updates"),
+	ROW("memcpy", 0.5, setup_two, run_memcpy, check_copy, "memcpy, 4 KiB at a time"),
+	ROW("memset", 1, setup_one, run_memset, check_set, "memset, 4 KiB at a time"),
+	ROW("seq-read-busy", 0, setup_one, run_read_busy, check_read,
+	    "sequential sum, 100 multiplications a line"),
+	ROW("seq-write-busy", 1, setup_one, run_write_busy, check_write,
+	    "sequential stores, 100 multiplications a line"),
+	ROW("seq-update-busy", 1, setup_one, run_update_busy, check_update,
+	    "sequential updates, 100 multiplications a line"),
+	ROW("seq-copy-busy", 0.5, setup_two, run_copy_busy, check_copy,
+	    "sequential copy, 100 multiplications a line"),
 	{.name = NULL},
 };

@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-enum { RESIDENT_KEYS = 128 };
+enum { RESIDENT_KEYS = 128, RESIDENT_ENTRIES = 512 };
 
 /* malloc(48) takes 64 bytes; started at the right place, each node lies in one line. */
 struct entry {
@@ -38,7 +38,8 @@ struct lookups {
 	unsigned levels;
 };
 
-static struct lookups *make_lookups(const struct bench_run *run, uint64_t keys)
+static struct lookups *make_lookups(const struct bench_run *run, uint64_t keys,
+				    uint64_t resident_keys)
 {
 	struct lookups *l = calloc(1, sizeof(*l));
 
@@ -46,7 +47,13 @@ static struct lookups *make_lookups(const struct bench_run *run, uint64_t keys)
 		return NULL;
 	l->random = 1;
 	l->keys = keys;
-	l->drawn = run->resident && keys > RESIDENT_KEYS ? RESIDENT_KEYS : keys;
+	l->drawn = keys;
+	if (run->keys)
+		l->drawn = bench_pow2_below(run->keys);
+	else if (run->resident)
+		l->drawn = resident_keys;
+	if (l->drawn > keys)
+		l->drawn = keys;
 	l->stride = keys / l->drawn;
 	l->flagged = (keys * run->kernel->percent + 50) / 100;
 	bench_shuffle_init(&l->choice, keys, 3);
@@ -84,26 +91,29 @@ BENCH_INLINE uint64_t draw(const struct lookups *l, uint64_t x)
 static int setup_hash(struct bench_run *run)
 {
 	/* a key costs 64 bytes of node and four buckets */
-	struct lookups *l = make_lookups(run, bench_pow2_below(run->bytes / 96 | 16));
+	struct lookups *l =
+		make_lookups(run, bench_pow2_below(run->bytes / 96 | 16), RESIDENT_ENTRIES);
+	struct entry *e = NULL;
 
 	if (!l)
 		return -ENOMEM;
 	run->state = l;
 	run->bytes = l->keys * 96;
 	l->bucket_mask = l->keys * 4 - 1;
-	l->buckets = calloc(l->keys * 4, sizeof(*l->buckets));
-	if (!l->buckets)
+	l->buckets = bench_calloc(l->keys * 4, sizeof(*l->buckets), run->huge);
+	if (!l->buckets || bench_grow_heap(l->keys * 64, run->huge))
 		return -ENOMEM;
 	align_heap();
 	for (uint64_t key = 0; key < l->keys; key++) {
-		struct entry *e = malloc(sizeof(*e));
 		struct entry **bucket = &l->buckets[hash(key) & l->bucket_mask];
 
+		e = malloc(sizeof(*e));
 		if (!e)
 			return -ENOMEM;
 		*e = (struct entry){.next = *bucket, .key = key, .flag = is_flagged(l, key)};
 		*bucket = e;
 	}
+	run->huge_got = run->huge && bench_is_huge(e);
 	return 0;
 }
 
@@ -176,13 +186,19 @@ static int link_tree(struct lookups *l, struct branch **nodes)
 		if (!nodes[i])
 			return -ENOMEM;
 	}
-	for (uint64_t i = 1; i < l->keys; i++) {
-		struct branch *n = nodes[bench_shuffle(&place, i)];
+	/* in the order of addresses: nodes are not waited for */
+	for (uint64_t at = 0; at < l->keys; at++) {
+		uint64_t i = bench_unshuffle(&place, at);
 		bool leaf = 2 * i >= l->keys;
 
-		*n = (struct branch){.key = tree_key(l->levels, i), .flag = is_flagged(l, i)};
-		n->child[0] = leaf ? NULL : nodes[bench_shuffle(&place, 2 * i)];
-		n->child[1] = leaf ? NULL : nodes[bench_shuffle(&place, 2 * i + 1)];
+		if (i == 0)
+			continue;
+		*nodes[at] = (struct branch){
+			.child[0] = leaf ? NULL : nodes[bench_shuffle(&place, 2 * i)],
+			.child[1] = leaf ? NULL : nodes[bench_shuffle(&place, 2 * i + 1)],
+			.key = tree_key(l->levels, i),
+			.flag = is_flagged(l, i),
+		};
 	}
 	l->root = nodes[bench_shuffle(&place, 1)];
 	return 0;
@@ -190,7 +206,8 @@ static int link_tree(struct lookups *l, struct branch **nodes)
 
 static int setup_tree(struct bench_run *run)
 {
-	struct lookups *l = make_lookups(run, bench_pow2_below(run->bytes / 64 | 16));
+	struct lookups *l =
+		make_lookups(run, bench_pow2_below(run->bytes / 64 | 16), RESIDENT_KEYS);
 	struct branch **nodes;
 	int err;
 
@@ -200,11 +217,12 @@ static int setup_tree(struct bench_run *run)
 	run->bytes = l->keys * 64;
 	l->levels = (unsigned)__builtin_ctzll(l->keys);
 	nodes = malloc(l->keys * sizeof(*nodes));
-	if (!nodes)
+	if (!nodes || bench_grow_heap(l->keys * 64, run->huge))
 		return -ENOMEM;
 	align_heap();
 	err = link_tree(l, nodes);
 	free(nodes);
+	run->huge_got = run->huge && bench_is_huge(l->root);
 	return err;
 }
 
@@ -340,7 +358,7 @@ static int check_malloc(struct bench_run *run)
 #define TREE(name_, percent_, run_, what_)                                                         \
 	{                                                                                          \
 		.name = name_, .what = what_, .stall_origin = BENCH_RESIDENT,                      \
-		.dirty_origin = BENCH_CALLGRIND, .fit = BENCH_FIT_8_LLC, .percent = percent_,      \
+		.dirty_origin = BENCH_CALLGRIND, .fit = BENCH_FIT_4_LLC, .percent = percent_,      \
 		.setup = setup_tree, .run = run_, .check = check_tree, .keeps_size = true          \
 	}
 

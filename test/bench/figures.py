@@ -21,6 +21,10 @@ class FixedSimulation:
         return 2 * w / (3 + 2 * w)
 
 
+def totals(stall, stall_wb, handler):
+    return {"stall_ns": stall, "stall_wb_ns": stall_wb, "cost": {"handler_ns": handler}}
+
+
 def measured(**kernel):
     usual = {"name": "x", "stall_origin": "resident", "dirty_origin": "construction", "dirty": 0.5}
     m = truth.Measured(dict(usual, **kernel), None)
@@ -43,24 +47,39 @@ class Figures(unittest.TestCase):
 
     def test_setup_is_taken_off(self):
         m = measured()
-        m.add({"stall_ns": 90, "stall_wb_ns": 40, "cpu_ns": 200}, 1)
-        m.add({"stall_ns": 10, "stall_wb_ns": 8, "cpu_ns": 100}, -1)
+        m.add({"cpu_ns": 103, "steps": 10}, totals(90, 40, 5), totals(10, 8, 2))
         self.assertAlmostEqual(m.found_stall(), 0.8)
         self.assertAlmostEqual(m.found_dirty(), 0.4)
+        self.assertEqual(m.step_ns, [10])
 
     def test_nothing_stalls(self):
         m = measured()
-        m.add({"stall_ns": 0, "stall_wb_ns": 0, "cpu_ns": 200}, 1)
+        m.add({"cpu_ns": 200, "steps": 1}, totals(0, 0, 0), totals(0, 0, 0))
         self.assertIsNone(m.found_dirty())
         self.assertEqual(truth.judge(common.Targets(), None, 0.5), (None, "miss"))
 
     def test_right_stall_share(self):
-        self.assertEqual(measured().right_stall(None, 0), (0.9, "resident"))
-        share, origin = measured().right_stall(FixedSimulation(), 6)
+        machine = truth.Machine(60, 10, 1.0)
+        self.assertEqual(measured().right_stall(None, machine), (0.9, "resident"))
+        share, origin = measured().right_stall(FixedSimulation(), machine)
         self.assertAlmostEqual(share, 0.9 * 0.8)
         self.assertEqual(origin, "res.+sim")
         m = measured(stall_origin="construction", stall=0.0)
-        self.assertEqual(m.right_stall(None, 0), (0.0, "construction"))
+        self.assertEqual(m.right_stall(None, machine), (0.0, "construction"))
+        m = measured(stall_origin="latency")
+        m.step_ns = [10, 35, 60]  # none, half and all of the steps miss
+        self.assertAlmostEqual(m.right_stall(None, machine)[0], 30 / 35)
+
+    def test_share_of_misses_in_a_chase_of_two_latencies(self):
+        machine = truth.Machine(100, 20, 1.0)
+        self.assertEqual([machine.miss_time_share(t) for t in (19, 20, 60, 100, 101)],
+                         [0, 0, 50 / 60, 1, 1])
+
+    def test_part_of_the_llc(self):
+        # a read costs 10 or, where it hits, 2; ours is a quarter
+        self.assertAlmostEqual(truth.llc_part(2, 10 - 8 / 4, 10 - 8 / 32), 0.25)
+        self.assertAlmostEqual(truth.llc_part(2, 2, 9), 1.0)
+        self.assertAlmostEqual(truth.llc_part(2, 10, 10), 1 / truth.WAYS)
 
     def test_right_dirty_fraction(self):
         self.assertEqual(measured().right_dirty(None), (0.5, "construction"))
