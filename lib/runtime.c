@@ -255,8 +255,7 @@ static void name_report(void)
 	}
 }
 
-/* From here to after_fork_* no signal comes between: none of ours delays the fork, and the guard's
- * lock is held. */
+/* From here to after_fork_* no signal comes between: none of ours delays the fork. */
 static void before_fork(void)
 {
 	sigset_t all, mask;
@@ -267,7 +266,6 @@ static void before_fork(void)
 	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	nve_thread_before_fork();
 	state.fork_mask = mask;
-	nve_guard_before_fork();
 	state.forking = true;
 }
 
@@ -278,7 +276,6 @@ static void after_fork_parent(void)
 	if (!state.forking)
 		return;
 	state.forking = false;
-	nve_guard_after_fork(false);
 	nve_thread_after_fork(false);
 	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
@@ -287,7 +284,7 @@ static void begin_child(void)
 {
 	bool emulated = nve_thread_self != NULL;
 
-	nve_guard_after_fork(true);
+	nve_guard_after_fork();
 	nve_thread_after_fork(true);
 	nve_ahead_after_fork();
 	nve_collect_after_fork();

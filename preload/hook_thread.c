@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "preload/hook_altstack.h"
 #include "preload/real.h"
 #include "runtime.h"
 
@@ -24,6 +25,7 @@ static void on_end(void *unused)
 	(void)unused;
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	nve_runtime_thread_end();
+	nve_hook_altstack_end();
 	pthread_setcancelstate(cancel, NULL);
 }
 

@@ -7,21 +7,29 @@
 
 struct nve_real nve_real;
 
+/* clang-format off */
 static const struct {
 	const char *name;
 	size_t offset;
 } functions[] = {
-#define FUNCTION(name)                                                                             \
-	{                                                                                          \
-#name, offsetof(struct nve_real, name)                                             \
-	}
-	FUNCTION(pthread_create), FUNCTION(sigaction),    FUNCTION(signal),
-	FUNCTION(sysv_signal),    FUNCTION(sigpending),   FUNCTION(sigwait),
-	FUNCTION(sigwaitinfo),    FUNCTION(sigtimedwait), FUNCTION(signalfd),
-	FUNCTION(prctl),          FUNCTION(unshare),      FUNCTION(setns),
+#define FUNCTION(name) {#name, offsetof(struct nve_real, name)}
+	FUNCTION(pthread_create),
+	FUNCTION(sigaction),
+	FUNCTION(signal),
+	FUNCTION(sysv_signal),
+	FUNCTION(sigaltstack),
+	FUNCTION(sigpending),
+	FUNCTION(sigwait),
+	FUNCTION(sigwaitinfo),
+	FUNCTION(sigtimedwait),
+	FUNCTION(signalfd),
+	FUNCTION(prctl),
+	FUNCTION(unshare),
+	FUNCTION(setns),
 	FUNCTION(syscall),
 #undef FUNCTION
 };
+/* clang-format on */
 
 void nve_real_setup(void)
 {

@@ -19,6 +19,7 @@ struct nve_real {
 	int (*sigaction)(int sig, const struct sigaction *act, struct sigaction *old);
 	nve_signal_handler (*signal)(int sig, nve_signal_handler handler);
 	nve_signal_handler (*sysv_signal)(int sig, nve_signal_handler handler);
+	int (*sigaltstack)(const stack_t *stack, stack_t *old);
 	int (*sigpending)(sigset_t *set);
 	int (*sigwait)(const sigset_t *set, int *sig);
 	int (*sigwaitinfo)(const sigset_t *set, siginfo_t *info);

@@ -25,7 +25,8 @@ static struct {
 /* Of the calling thread. */
 static __thread struct {
 	bool looking, held;
-	siginfo_t info; /* of the signal that is held */
+	bool blocked[NVE_ARRAY_SIZE(fault_signals)]; /* by the thread, outside of its looks */
+	siginfo_t info;                              /* of the signal that is held */
 } self;
 
 /* Held for a few system calls only, and never across an interruption: all signals but faults are
@@ -101,8 +102,11 @@ static void install(void)
 	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
 	sigfillset(&action.sa_mask);
-	for (size_t i = 0; i < NVE_ARRAY_SIZE(fault_signals); i++)
-		state.change(fault_signals[i], &action, &state.program[i]);
+	/* In two steps: whenever ours is in, the program's is known. A fork may come between. */
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(fault_signals); i++) {
+		state.change(fault_signals[i], NULL, &state.program[i]);
+		state.change(fault_signals[i], &action, NULL);
+	}
 }
 
 static void restore(void)
@@ -116,8 +120,48 @@ void nve_guard_setup(nve_sigaction_fn *change)
 	state.change = change;
 }
 
+/* With a fault signal blocked, a fault would kill the process whatever its action. */
+static void unblock(void)
+{
+	sigset_t faults, before;
+
+	sigemptyset(&faults);
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(fault_signals); i++)
+		sigaddset(&faults, fault_signals[i]);
+	pthread_sigmask(SIG_UNBLOCK, &faults, &before);
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(fault_signals); i++)
+		self.blocked[i] = sigismember(&before, fault_signals[i]);
+}
+
+static void block_again(void)
+{
+	sigset_t set;
+	bool any = false;
+
+	sigemptyset(&set);
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(fault_signals); i++) {
+		if (!self.blocked[i])
+			continue;
+		sigaddset(&set, fault_signals[i]);
+		any = true;
+	}
+	if (any)
+		pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+static void enter(void)
+{
+	self.looking = true;
+	lock();
+	if (state.looking++ == 0)
+		install();
+	unlock();
+	unblock();
+}
+
 static void leave(void)
 {
+	block_again();
 	lock();
 	if (--state.looking == 0)
 		restore();
@@ -129,17 +173,12 @@ static void leave(void)
 	}
 }
 
-void nve_guard(bool enter)
+void nve_guard(bool begin)
 {
-	if (!enter) {
+	if (begin)
+		enter();
+	else
 		leave();
-		return;
-	}
-	self.looking = true;
-	lock();
-	if (state.looking++ == 0)
-		install();
-	unlock();
 }
 
 int nve_guard_change(int sig, const struct sigaction *act, struct sigaction *old)
@@ -169,16 +208,15 @@ int nve_guard_change(int sig, const struct sigaction *act, struct sigaction *old
 	return rc;
 }
 
-void nve_guard_before_fork(void)
+void nve_guard_after_fork(void)
 {
-	lock();
-}
+	struct sigaction action;
 
-void nve_guard_after_fork(bool child)
-{
-	if (child && state.looking) {
-		restore();
-		state.looking = 0;
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(fault_signals); i++) {
+		if (!state.change(fault_signals[i], NULL, &action) &&
+		    action.sa_sigaction == on_fault)
+			state.change(fault_signals[i], &state.program[i], NULL);
 	}
+	state.looking = 0;
 	unlock();
 }

@@ -16,15 +16,15 @@
 /* change: libc's own sigaction, not the hook. Once, before the first look. */
 void nve_guard_setup(nve_sigaction_fn *change);
 
-/* Enter and leave nest over threads, not within one. */
-void nve_guard(bool enter);
+/* Begin and end of a look, in a handler that blocks all signals but faults. Looks nest over
+ * threads, not within one. */
+void nve_guard(bool begin);
 
 /* sigaction() for SIGSEGV and SIGBUS, as the program means it. */
 int nve_guard_change(int sig, const struct sigaction *act, struct sigaction *old);
 
-/* Around a fork, with all signals blocked. In the child only the calling thread exists, and it does
- * not look. */
-void nve_guard_before_fork(void);
-void nve_guard_after_fork(bool child);
+/* In a forked child: only the calling thread exists, and it does not look; the others may have been
+ * anywhere. */
+void nve_guard_after_fork(void);
 
 #endif

@@ -59,12 +59,6 @@ static int timer_arm(int id, uint64_t after_ns)
 	return syscall(SYS_timer_settime, id, 0, &spec, NULL) ? -errno : 0;
 }
 
-/* With a fault signal blocked, a fault of the look-ahead would kill the process. */
-static bool may_look(const ucontext_t *uc)
-{
-	return !sigismember(&uc->uc_sigmask, SIGSEGV) && !sigismember(&uc->uc_sigmask, SIGBUS);
-}
-
 /* Signals of the program that wait to be delivered once our handler is done. */
 static bool program_signal_waits(const ucontext_t *uc)
 {
@@ -89,7 +83,7 @@ static void restart_call(ucontext_t *uc)
 	uint32_t number;
 	int failed;
 
-	if (regs[REG_RAX] != -EINTR || !may_look(uc))
+	if (regs[REG_RAX] != -EINTR)
 		return;
 	nve_guard(true);
 	failed = nve_touch_copy(code, (uint64_t)regs[REG_RIP] - RESTART_BYTES, RESTART_BYTES);
@@ -183,7 +177,7 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 		t->samples_lost++;
 		return 0;
 	}
-	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, may_look(uc), nve_guard);
+	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, true, nve_guard);
 	t->since_epoch_ns += ran_ns;
 	if (t->since_epoch_ns >= state.config.epoch_ns)
 		end_epoch(t, 0);
