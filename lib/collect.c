@@ -61,39 +61,56 @@ static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts
 	to->label_dirty_ns += c->label_dirty_ns;
 }
 
-/* The tool's own cost has delayed the program, too: it pays for what is owed. */
-static uint64_t paid_ns(const struct nve_thread *t)
+/* What a thread knows, read once: it may run meanwhile, and its sums and the process's must agree.
+ */
+static void sum_thread(struct sums *s, const struct nve_thread *t)
 {
-	uint64_t cost = t->cost_ns > t->saved_ns ? t->cost_ns - t->saved_ns : 0;
-
-	return state.injects ? NVE_MIN(t->model.delay_owed_ns, t->spun_ns + cost) : 0;
-}
-
-static void add_thread(struct sums *to, const struct nve_thread *t)
-{
-	const struct nve_thread_model *m = &t->model;
+	uint64_t spun_ns = t->spun_ns, cost_ns;
 
 	if (t->ahead) {
 		double se = nve_ahead_dirty_se_ppm(t->ahead) / 1e6;
 
-		add_ahead(&to->ahead, nve_ahead_counts(t->ahead));
-		to->dirty_variance += se * se * (double)m->stall_ns * (double)m->stall_ns;
+		s->ahead = *nve_ahead_counts(t->ahead);
+		s->ahead.samples =
+			s->ahead.samples_user + s->ahead.samples_kernel + s->ahead.samples_own;
+		s->dirty_variance = se * se * (double)t->model.stall_ns * (double)t->model.stall_ns;
 	}
-	to->model.epochs += m->epochs;
-	to->model.cpu_ns += m->cpu_ns;
-	to->model.stall_ns += m->stall_ns;
-	to->model.stall_wb_ns += m->stall_wb_ns;
-	to->model.ma_ro += m->ma_ro;
-	to->model.ma_wb += m->ma_wb;
-	to->model.clamps += m->clamps;
-	to->model.delay_owed_ns += m->delay_owed_ns;
-	to->model.dram_lat_ps_by_stall += m->dram_lat_ps_by_stall;
-	to->paid_ns += paid_ns(t);
-	to->cost_ns += t->cost_ns;
-	to->saved_ns += t->saved_ns;
-	to->lookahead_ns += t->lookahead_ns;
-	to->monitor_ns += t->monitor_ns;
-	to->samples_lost += t->samples_lost;
+	s->model = t->model;
+	s->cost_ns = t->cost_ns;
+	s->saved_ns = t->saved_ns;
+	s->lookahead_ns = t->lookahead_ns;
+	s->monitor_ns = t->monitor_ns;
+	s->samples_lost = t->samples_lost;
+	/* The tool's own cost has delayed the program, too: it pays for what is owed. */
+	cost_ns = s->cost_ns > s->saved_ns ? s->cost_ns - s->saved_ns : 0;
+	if (state.injects)
+		s->paid_ns = NVE_MIN(s->model.delay_owed_ns, spun_ns + cost_ns);
+}
+
+static void add_model(struct nve_thread_model *to, const struct nve_thread_model *m)
+{
+	to->epochs += m->epochs;
+	to->cpu_ns += m->cpu_ns;
+	to->stall_ns += m->stall_ns;
+	to->stall_wb_ns += m->stall_wb_ns;
+	to->ma_ro += m->ma_ro;
+	to->ma_wb += m->ma_wb;
+	to->clamps += m->clamps;
+	to->delay_owed_ns += m->delay_owed_ns;
+	to->dram_lat_ps_by_stall += m->dram_lat_ps_by_stall;
+}
+
+static void add_sums(struct sums *to, const struct sums *s)
+{
+	add_ahead(&to->ahead, &s->ahead);
+	add_model(&to->model, &s->model);
+	to->dirty_variance += s->dirty_variance;
+	to->paid_ns += s->paid_ns;
+	to->cost_ns += s->cost_ns;
+	to->saved_ns += s->saved_ns;
+	to->lookahead_ns += s->lookahead_ns;
+	to->monitor_ns += s->monitor_ns;
+	to->samples_lost += s->samples_lost;
 }
 
 static uint32_t ratio_ppm(double part, double whole)
@@ -185,10 +202,9 @@ static void thread_name(const struct nve_thread *t, char name[16])
 		name[length - 1] = '\0';
 }
 
-static void list_thread(const struct nve_thread *t, bool alive)
+static void list_thread(const struct nve_thread *t, const struct sums *sums, bool alive)
 {
 	struct nve_thread_snapshot *out;
-	struct sums sums = {0};
 
 	state.threads++;
 	if (state.listed == THREADS_LISTED)
@@ -197,20 +213,25 @@ static void list_thread(const struct nve_thread *t, bool alive)
 	out->tid = t->tid;
 	out->alive = alive;
 	thread_name(t, out->name);
-	add_thread(&sums, t);
-	fill_totals(&out->totals, &sums);
+	fill_totals(&out->totals, sums);
 }
 
 void nve_collect_ended(const struct nve_thread *t)
 {
-	add_thread(&state.process, t);
-	list_thread(t, false);
+	struct sums sums = {0};
+
+	sum_thread(&sums, t);
+	add_sums(&state.process, &sums);
+	list_thread(t, &sums, false);
 }
 
 static void visit_live(struct nve_thread *t, void *arg)
 {
-	add_thread(arg, t);
-	list_thread(t, true);
+	struct sums sums = {0};
+
+	sum_thread(&sums, t);
+	add_sums(arg, &sums);
+	list_thread(t, &sums, true);
 }
 
 static void fill_stop_names(struct nve_snapshot *s)
@@ -228,12 +249,17 @@ void nve_collect_fill(struct nve_snapshot *s)
 {
 	static struct sums sums;
 
+	bool locked = nve_thread_lock() == 0;
+
 	sums = state.process;
-	nve_thread_each(visit_live, &sums);
+	if (locked)
+		nve_thread_each(visit_live, &sums);
 	fill_totals(&s->totals, &sums);
-	fill_stop_names(s);
 	s->threads = state.thread;
 	s->thread_count = state.listed;
 	s->threads_total = state.threads;
 	s->threads_not_listed = state.threads - state.listed;
+	if (locked)
+		nve_thread_unlock();
+	fill_stop_names(s);
 }

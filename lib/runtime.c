@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -38,7 +39,11 @@ static struct {
 	struct nve_calibration cal;
 	char cpu[64];
 	_Atomic bool stopped;
+	_Atomic bool filtered; /* system calls of ours may be this process's death */
 	bool emulates;
+	/* under the registry's lock */
+	bool forking;
+	sigset_t fork_mask; /* of the thread that forks */
 	int pid;
 	bool root;
 	uint64_t started_ns, started_at_s;
@@ -49,6 +54,7 @@ static struct {
 
 static void end_process(const char *text)
 {
+	atomic_store(&state.stopped, true);
 	nve_log(NVE_LOG_ERROR, "%s", text);
 	syscall(SYS_exit_group, EXIT_IMPOSSIBLE);
 }
@@ -143,14 +149,15 @@ static int start_injection(void)
 		.epoch_ns = state.options.epoch_ns,
 		.mode = state.options.inject,
 		.tsc_khz = state.cal.tsc_khz,
+		.sigaction = state.host.sigaction,
 	};
 	int rc = nve_inject_setup(&config);
 
 	if (rc)
 		return rc;
-	config.signal_ns = nve_inject_measure_signal();
-	state.cal.signal_ns = (uint32_t)config.signal_ns;
-	return nve_inject_setup(&config);
+	state.cal.signal_ns = nve_inject_measure_signal();
+	nve_inject_set_signal_cost(state.cal.signal_ns);
+	return 0;
 }
 
 /* Gives the calling thread a state, a monitor and a timer. */
@@ -248,22 +255,37 @@ static void name_report(void)
 	}
 }
 
+/* From here to after_fork_* no signal comes between: none of ours delays the fork. */
 static void before_fork(void)
 {
+	sigset_t all, mask;
+
+	if (atomic_load(&state.stopped))
+		return;
+	sigfillset(&all);
+	pthread_sigmask(SIG_BLOCK, &all, &mask);
 	nve_thread_before_fork();
+	state.fork_mask = mask;
+	state.forking = true;
 }
 
 static void after_fork_parent(void)
 {
+	sigset_t mask = state.fork_mask;
+
+	if (!state.forking)
+		return;
+	state.forking = false;
 	nve_thread_after_fork(false);
+	pthread_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-static void after_fork_child(void)
+static void begin_child(void)
 {
 	bool emulated = nve_thread_self != NULL;
 
-	nve_thread_after_fork(true);
 	nve_guard_after_fork();
+	nve_thread_after_fork(true);
 	nve_ahead_after_fork();
 	nve_collect_after_fork();
 	state.root = false;
@@ -271,6 +293,15 @@ static void after_fork_child(void)
 	name_report();
 	if (emulated && begin_thread())
 		nve_log(NVE_LOG_INFO, "forked child is not emulated: no timer");
+}
+
+static void after_fork_child(void)
+{
+	if (!state.forking)
+		return;
+	state.forking = false;
+	begin_child();
+	pthread_sigmask(SIG_SETMASK, &state.fork_mask, NULL);
 }
 
 static void tell_impossible(void)
@@ -307,6 +338,11 @@ bool nve_runtime_follows_threads(void)
 	return state.emulates && !atomic_load(&state.stopped);
 }
 
+bool nve_runtime_hides_signals(void)
+{
+	return state.emulates && !atomic_load(&state.filtered) && getpid() == state.pid;
+}
+
 void nve_runtime_thread_begin(void)
 {
 	int rc = begin_thread();
@@ -318,10 +354,17 @@ void nve_runtime_thread_begin(void)
 /* The last epoch ends here, and what it owes is served before anybody may go on. */
 static void close_thread(struct nve_thread *t)
 {
+	bool locked;
+
 	nve_inject_stop(t);
-	prctl(PR_GET_NAME, t->name);
+	syscall(SYS_prctl, PR_GET_NAME, t->name);
 	nve_inject_end_epoch(t);
+	/* Another thread may pause the monitors. */
+	locked = nve_thread_lock() == 0;
 	nve_monitor_stop(t);
+	t->paused = false;
+	if (locked)
+		nve_thread_unlock();
 	nve_inject_serve_rest(t);
 }
 
@@ -329,11 +372,31 @@ void nve_runtime_thread_end(void)
 {
 	struct nve_thread *t = nve_thread_self;
 
-	if (!t)
+	if (!t || atomic_load(&state.filtered))
 		return;
 	close_thread(t);
 	nve_thread_self = NULL;
 	nve_thread_delete(t);
+}
+
+static void pause_monitor(struct nve_thread *t, void *unused)
+{
+	(void)unused;
+	nve_monitor_pause(t);
+}
+
+static void go_on(struct nve_thread *t, void *unused)
+{
+	(void)unused;
+	nve_monitor_go_on(t);
+}
+
+void nve_runtime_alone(bool enter)
+{
+	if (!nve_thread_self || !nve_runtime_follows_threads() || nve_thread_lock())
+		return;
+	nve_thread_each(enter ? pause_monitor : go_on, NULL);
+	nve_thread_unlock();
 }
 
 static void fill_machine(struct nve_machine_snapshot *m)
@@ -389,9 +452,29 @@ static void write_report(void)
 			path);
 }
 
+static void silence(struct nve_thread *t, void *unused)
+{
+	(void)unused;
+	nve_inject_stop(t);
+	nve_monitor_pause(t);
+}
+
+void nve_runtime_before_filter(void)
+{
+	if (atomic_load(&state.stopped) || getpid() != state.pid)
+		return;
+	nve_runtime_stop();
+	atomic_store(&state.filtered, true);
+	if (nve_thread_lock())
+		return;
+	nve_thread_each(silence, NULL);
+	nve_thread_unlock();
+}
+
 void nve_runtime_stop(void)
 {
-	if (getpid() != state.pid || atomic_exchange(&state.stopped, true))
+	if (atomic_load(&state.stopped) || getpid() != state.pid ||
+	    atomic_exchange(&state.stopped, true))
 		return;
 	if (nve_thread_self)
 		close_thread(nve_thread_self);

@@ -7,12 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "emu/action.h"
 #include "emu/monitor.h"
 
 struct nve_runtime_host {
 	char *const *envp;
 	uint64_t library_start, library_end; /* our code in memory */
 	nve_thread_create_fn *thread_create; /* libc's own */
+	nve_sigaction_fn *sigaction;
 };
 
 /*
@@ -28,6 +30,19 @@ void nve_runtime_stop(void);
 
 /* Are new threads emulated? */
 bool nve_runtime_follows_threads(void);
+
+/* Must our signals be kept from the program's eyes here? Not in a process that only borrows our
+ * memory (vfork), and not where system calls of our own are forbidden. */
+bool nve_runtime_hides_signals(void);
+
+/* Around a call that wants a process of one thread: the monitors end, and start again. */
+void nve_runtime_alone(bool enter);
+
+/*
+ * The process is about to put itself under a system-call filter, which may punish whatever we do
+ * afterwards by death: emulation ends here, and the report is written now.
+ */
+void nve_runtime_before_filter(void);
 
 /* Birth and death of the calling thread. */
 void nve_runtime_thread_begin(void);

@@ -1,8 +1,11 @@
 /* Birth and death of threads. */
+#include "preload/hook_thread.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "preload/hook_altstack.h"
 #include "preload/real.h"
 #include "runtime.h"
 
@@ -17,8 +20,13 @@ static pthread_key_t end_key;
 /* A key's destructor runs however the thread ends: by return, pthread_exit or cancellation. */
 static void on_end(void *unused)
 {
+	int cancel;
+
 	(void)unused;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	nve_runtime_thread_end();
+	nve_hook_altstack_end();
+	pthread_setcancelstate(cancel, NULL);
 }
 
 static void make_key(void)
@@ -26,13 +34,24 @@ static void make_key(void)
 	pthread_key_create(&end_key, on_end);
 }
 
+void nve_hook_thread_watch_end(void)
+{
+	if (!nve_runtime_follows_threads())
+		return;
+	pthread_once(&once, make_key);
+	pthread_setspecific(end_key, &end_key);
+}
+
 static void *begin(void *arg)
 {
 	struct start start = *(struct start *)arg;
+	int cancel;
 
 	free(arg);
-	pthread_setspecific(end_key, &end_key);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	nve_hook_thread_watch_end();
 	nve_runtime_thread_begin();
+	pthread_setcancelstate(cancel, NULL);
 	return start.function(start.arg);
 }
 
@@ -49,7 +68,6 @@ NVE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	if (!start)
 		return EAGAIN;
 	*start = (struct start){function, arg};
-	pthread_once(&once, make_key);
 	rc = nve_real.pthread_create(thread, attr, begin, start);
 	if (rc)
 		free(start);

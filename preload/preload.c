@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/hook_thread.h"
 #include "preload/real.h"
 #include "runtime.h"
 
@@ -39,9 +40,13 @@ __attribute__((constructor)) static void start(void)
 	nve_real_setup();
 	if (getauxval(AT_SECURE))
 		return;
-	host.thread_create = nve_real.pthread_create;
 	dl_iterate_phdr(find_library, &host);
+	if (!nve_real_is_first(host.library_start, host.library_end))
+		return;
+	host.thread_create = nve_real.pthread_create;
+	host.sigaction = nve_real.sigaction;
 	nve_runtime_start(&host);
+	nve_hook_thread_watch_end();
 	at_quick_exit(nve_runtime_stop);
 }
 

@@ -3,17 +3,39 @@
 #define NVE_PRELOAD_REAL_H
 
 #include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
 
 #define NVE_EXPORT __attribute__((visibility("default")))
 
+typedef void (*nve_signal_handler)(int sig);
+
 struct nve_real {
+	long (*syscall)(long number, ...); /* first: hook_syscall.c */
 	int (*pthread_create)(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
 			      void *arg);
+	int (*sigaction)(int sig, const struct sigaction *act, struct sigaction *old);
+	nve_signal_handler (*signal)(int sig, nve_signal_handler handler);
+	nve_signal_handler (*sysv_signal)(int sig, nve_signal_handler handler);
+	int (*sigaltstack)(const stack_t *stack, stack_t *old);
+	int (*sigpending)(sigset_t *set);
+	int (*sigwait)(const sigset_t *set, int *sig);
+	int (*sigwaitinfo)(const sigset_t *set, siginfo_t *info);
+	int (*sigtimedwait)(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
+	int (*signalfd)(int fd, const sigset_t *mask, int flags);
+	int (*prctl)(int option, ...);
+	int (*unshare)(int flags);
+	int (*setns)(int fd, int type);
 };
 
 extern struct nve_real nve_real;
 
 /* Looks them up; hooks that may run before our constructor call it too. */
 void nve_real_setup(void);
+
+/* Are we the only copy of this library here, or the first? Given our range in memory. */
+bool nve_real_is_first(uint64_t start, uint64_t end);
 
 #endif

@@ -378,14 +378,11 @@ static uint32_t measure_l1(struct bench *b)
 	return n ? (uint32_t)(sum / n * 1000 + 0.5) : 0;
 }
 
-/* Between the caches' readings and memory's: the geometric mean of their net latencies. */
+/* Half way between the last-level cache's reading and the fastest of memory: a hit may cost a page
+ * walk on top. */
 static uint32_t threshold(const struct nve_calibration *c, uint32_t dram_low_ticks)
 {
-	double fence = c->timed_l1_cycles_milli / 1e3;
-	double llc = NVE_MAX(c->timed_llc_cycles_milli / 1e3 - fence, 4.0);
-	double dram = NVE_MAX(dram_low_ticks - fence, llc + 1.0);
-
-	return (uint32_t)(fence + __builtin_sqrt(llc * dram) + 0.5);
+	return (c->timed_llc_cycles_milli / 1000 + dram_low_ticks) / 2;
 }
 
 static bool uses_huge_pages(const struct bench *b)

@@ -12,15 +12,15 @@
 #include "base/clock.h"
 #include "count/ahead/pages.h"
 #include "count/ahead/touch.h"
+#include "emu/action.h"
 #include "emu/guard.h"
 #include "emu/monitor.h"
 
 enum {
-	SIGNAL = SIGURG,
+	SIGNAL = NVE_INJECT_SIGNAL,
 	SAMPLE_NS = 3000000, /* at least, between samples; a tick of 4 ms must not be missed */
 	SPIN_SLACK_NS = 300, /* a shorter rest is left for the next time */
-	SLEEP_MIN_NS =
-		50000000, /* shorter delays spin in mode auto: a stalled core is a busy core */
+	SLEEP_MIN_NS = 1000000000, /* mode auto spins below: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
 	SIGNAL_ROUNDS = 64,
 	RESTART_BYTES = 7, /* mov $number, %eax; syscall */
@@ -37,14 +37,14 @@ static uint64_t cpu_ns(void)
 }
 
 /* Raw calls: libc's keep a table of their own for timers, and allocate. */
-static int timer_make(int *id, struct nve_thread *t)
+static int timer_make(int *id)
 {
 	struct sigevent event;
 
 	memset(&event, 0, sizeof(event));
 	event.sigev_notify = SIGEV_THREAD_ID;
 	event.sigev_signo = SIGNAL;
-	event.sigev_value.sival_ptr = t;
+	event.sigev_value.sival_ptr = &state;
 	event._sigev_un._tid = (int)syscall(SYS_gettid);
 	return syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, id) ? -errno : 0;
 }
@@ -59,23 +59,41 @@ static int timer_arm(int id, uint64_t after_ns)
 	return syscall(SYS_timer_settime, id, 0, &spec, NULL) ? -errno : 0;
 }
 
+/* Signals of the program that wait to be delivered once our handler is done. */
+static bool program_signal_waits(const ucontext_t *uc)
+{
+	uint64_t pending = 0, blocked;
+
+	memcpy(&blocked, &uc->uc_sigmask, sizeof(blocked));
+	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
+	return (pending & ~blocked) != 0;
+}
+
 /*
  * A tick may meet a thread on its way into a blocking call, which then returns EINTR where
  * SA_RESTART does not reach (poll, nanosleep, futex ...). The program never asked for our signal:
  * the call is made again. Its number is read from the instruction before; where the code looks
- * otherwise the result stays.
+ * otherwise the result stays. It stays, too, where a signal of the program's own interrupts the
+ * call as well, and for the two calls that may not be made twice.
  */
 static void restart_call(ucontext_t *uc)
 {
 	greg_t *regs = uc->uc_mcontext.gregs;
 	uint8_t code[RESTART_BYTES];
+	uint32_t number;
+	int failed;
 
 	if (regs[REG_RAX] != -EINTR)
 		return;
-	if (nve_touch_copy(code, (uint64_t)regs[REG_RIP] - RESTART_BYTES, RESTART_BYTES))
+	nve_guard(true);
+	failed = nve_touch_copy(code, (uint64_t)regs[REG_RIP] - RESTART_BYTES, RESTART_BYTES);
+	nve_guard(false);
+	if (failed || code[0] != 0xb8 || code[5] != 0x0f || code[6] != 0x05)
 		return;
-	if (code[0] == 0xb8 && code[5] == 0x0f && code[6] == 0x05)
-		regs[REG_RIP] -= RESTART_BYTES;
+	memcpy(&number, code + 1, sizeof(number));
+	if (number == SYS_close || number == SYS_connect || program_signal_waits(uc))
+		return;
+	regs[REG_RIP] -= RESTART_BYTES;
 }
 
 static void spin(uint64_t delay_ns)
@@ -206,30 +224,34 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	timer_arm(t->timer_id, state.sample_ns);
 }
 
+bool nve_inject_is_tick(const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &state;
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	struct nve_thread *t = nve_thread_self;
 	int saved_errno = errno;
 
-	(void)sig;
-	if (info->si_code == SI_TIMER && t && info->si_value.sival_ptr == t && t->has_timer)
+	if (!nve_inject_is_tick(info))
+		nve_action_pass_on(sig, info, context);
+	else if (t && t->has_timer)
 		on_timer(t, context);
 	errno = saved_errno;
 }
 
 int nve_inject_setup(const struct nve_inject_config *config)
 {
-	struct sigaction action = {.sa_sigaction = handler,
-				   .sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK};
-	static const int not_blocked[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP};
-
 	state.config = *config;
 	state.sample_ns = NVE_MIN((uint64_t)SAMPLE_NS, config->epoch_ns);
-	/* The program's handlers wait until ours is done; faults do not wait. */
-	sigfillset(&action.sa_mask);
-	for (size_t i = 0; i < NVE_ARRAY_SIZE(not_blocked); i++)
-		sigdelset(&action.sa_mask, not_blocked[i]);
-	return sigaction(SIGNAL, &action, NULL) ? -errno : 0;
+	nve_guard_setup(config->sigaction);
+	return nve_action_setup(SIGNAL, handler, config->sigaction);
+}
+
+void nve_inject_set_signal_cost(uint64_t signal_ns)
+{
+	state.config.signal_ns = signal_ns;
 }
 
 uint32_t nve_inject_measure_signal(void)
@@ -248,7 +270,7 @@ uint32_t nve_inject_measure_signal(void)
 
 int nve_inject_start(struct nve_thread *t)
 {
-	int rc = timer_make(&t->timer_id, t);
+	int rc = timer_make(&t->timer_id);
 
 	if (rc)
 		return rc;
@@ -267,6 +289,14 @@ void nve_inject_stop(struct nve_thread *t)
 		return;
 	t->has_timer = false;
 	syscall(SYS_timer_delete, t->timer_id);
+}
+
+void nve_inject_tick_swallowed(void)
+{
+	struct nve_thread *t = nve_thread_self;
+
+	if (t && t->has_timer)
+		timer_arm(t->timer_id, state.sample_ns);
 }
 
 void nve_inject_end_epoch(struct nve_thread *t)

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "base/options.h"
+#include "emu/action.h"
 #include "emu/thread.h"
 
 struct nve_inject_config {
@@ -19,15 +20,27 @@ struct nve_inject_config {
 	int mode;           /* enum nve_option_inject */
 	uint64_t signal_ns; /* what a signal costs outside of the handler */
 	uint64_t tsc_khz;
+	nve_sigaction_fn *sigaction; /* libc's own, not the hook */
 };
 
-/* Installs the handler. 0 or -errno. */
+enum { NVE_INJECT_SIGNAL = SIGURG };
+
+/* Installs the handler. Once. 0 or -errno. */
 int nve_inject_setup(const struct nve_inject_config *config);
 
 /* Cost of one signal to the calling thread and back, ns, less the handler. After setup. */
 uint32_t nve_inject_measure_signal(void);
 
-/* Starts and stops the calling thread's timer. -EAGAIN: no timer to be had (RLIMIT_SIGPENDING). */
+void nve_inject_set_signal_cost(uint64_t signal_ns);
+
+/* Is this signal our timer's? */
+bool nve_inject_is_tick(const siginfo_t *info);
+
+/* The calling thread has fetched a tick by sigwait() or the like: the timer is started again. */
+void nve_inject_tick_swallowed(void);
+
+/* Starts and stops the calling thread's timer (a stop also another's). -EAGAIN: no timer to be had
+ * (RLIMIT_SIGPENDING). */
 int nve_inject_start(struct nve_thread *t);
 void nve_inject_stop(struct nve_thread *t);
 

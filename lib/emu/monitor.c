@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "count/ahead/pages.h"
 
-enum { MONITOR_STACK_BYTES = 256 << 10 };
+enum { MONITOR_STACK_BYTES = 256 << 10, GONE_TRIES = 10000 };
 
 static struct nve_model_target target;
 static nve_thread_create_fn *create_thread;
@@ -66,11 +66,22 @@ static void leave_file_table(void)
 		syscall(SYS_close_range, 0, ~0u, 0);
 }
 
+/* A program of real-time priority does not mean us. */
+static void leave_real_time(void)
+{
+	struct sched_param param = {0};
+
+	if (sched_getscheduler(0) != SCHED_OTHER)
+		sched_setscheduler(0, SCHED_OTHER, &param);
+}
+
 static void *monitor(void *arg)
 {
 	struct nve_thread *t = arg;
 	uint32_t seen = 0;
 
+	atomic_store(&t->monitor_tid, (int)syscall(SYS_gettid));
+	leave_real_time();
 	leave_file_table();
 	nve_pages_refresh();
 	while (!atomic_load(&t->stop)) {
@@ -95,6 +106,7 @@ int nve_monitor_start(struct nve_thread *t)
 				  NVE_MAX((size_t)MONITOR_STACK_BYTES, (size_t)PTHREAD_STACK_MIN));
 	sigfillset(&all);
 	pthread_sigmask(SIG_BLOCK, &all, &old);
+	atomic_store(&t->stop, false);
 	rc = create_thread(&t->monitor, &attr, monitor, t);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
@@ -111,4 +123,23 @@ void nve_monitor_stop(struct nve_thread *t)
 		t->has_monitor = false;
 	}
 	nve_monitor_settle(t);
+}
+
+void nve_monitor_pause(struct nve_thread *t)
+{
+	if (!t->has_monitor)
+		return;
+	nve_monitor_stop(t);
+	t->paused = true;
+	/* A thread that has been joined is still one of the process for a moment. */
+	for (int i = 0; i < GONE_TRIES && sched_getscheduler(t->monitor_tid) >= 0; i++)
+		sched_yield();
+}
+
+void nve_monitor_go_on(struct nve_thread *t)
+{
+	if (!t->paused)
+		return;
+	t->paused = false;
+	nve_monitor_start(t);
 }

@@ -18,8 +18,13 @@ void nve_monitor_setup(const struct nve_model_target *target, nve_thread_create_
 /* 0 or -errno: then the thread's epochs are settled by its own handler. */
 int nve_monitor_start(struct nve_thread *t);
 
-/* Ends the monitor, waits for it, and settles what it left. For the thread itself, at its end. */
+/* Ends the monitor, waits for it, and settles what it left. The caller keeps others from doing the
+ * same. */
 void nve_monitor_stop(struct nve_thread *t);
+
+/* The same for a while: after the first the monitor is no more a thread of the process. */
+void nve_monitor_pause(struct nve_thread *t);
+void nve_monitor_go_on(struct nve_thread *t);
 
 /* Model and debt of all epochs in the ring. Returns at once when somebody else does it. */
 void nve_monitor_settle(struct nve_thread *t);

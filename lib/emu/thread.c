@@ -50,20 +50,24 @@ void nve_thread_delete(struct nve_thread *t)
 	release(t);
 }
 
-int nve_thread_each(void (*visit)(struct nve_thread *t, void *arg), void *arg)
+int nve_thread_lock(void)
 {
 	struct timespec limit;
-	int rc;
 
 	clock_gettime(CLOCK_REALTIME, &limit);
 	limit.tv_sec++;
-	rc = pthread_mutex_timedlock(&registry.lock, &limit);
-	if (rc)
-		return -rc;
+	return -pthread_mutex_timedlock(&registry.lock, &limit);
+}
+
+void nve_thread_unlock(void)
+{
+	pthread_mutex_unlock(&registry.lock);
+}
+
+void nve_thread_each(void (*visit)(struct nve_thread *t, void *arg), void *arg)
+{
 	for (struct nve_thread *t = registry.first; t; t = t->next)
 		visit(t, arg);
-	pthread_mutex_unlock(&registry.lock);
-	return 0;
 }
 
 void nve_thread_before_fork(void)

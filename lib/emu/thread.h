@@ -30,11 +30,13 @@ struct nve_thread {
 	int tid;
 	char name[16];
 	pthread_t monitor;
-	bool has_monitor;
+	_Atomic bool has_monitor;
+	_Atomic int monitor_tid;
+	bool paused; /* the monitor, for a call that wants a process of one thread */
 
 	/* handler */
 	int timer_id;
-	bool has_timer;
+	_Atomic bool has_timer;
 	struct nve_ahead *ahead;               /* mapped at the first sample */
 	uint64_t mark_user_us, mark_system_us; /* the kernel's account of the thread then */
 	uint64_t mark_ns;                      /* thread CPU clock when the program went on last */
@@ -71,9 +73,13 @@ struct nve_thread *nve_thread_new(void);
 /* Takes it out of the registry; its totals go to the process's and to the list of ended threads. */
 void nve_thread_delete(struct nve_thread *t);
 
-/* Calls visit for each live thread, under the registry's lock, which is waited for at most a
- * second: at the end of a process a thread may have died with it. Returns 0 or -ETIMEDOUT. */
-int nve_thread_each(void (*visit)(struct nve_thread *t, void *arg), void *arg);
+/* The registry's lock, which is waited for at most a second: at the end of a process a thread may
+ * have died with it. Returns 0 or -ETIMEDOUT. */
+int nve_thread_lock(void);
+void nve_thread_unlock(void);
+
+/* Calls visit for each live thread. Under the lock. */
+void nve_thread_each(void (*visit)(struct nve_thread *t, void *arg), void *arg);
 
 /* Locks the registry over a fork; unlocks it in parent and child; the child forgets all threads but
  * the calling one. */

@@ -74,6 +74,15 @@ static uint64_t outlier_ticks(const struct nve_calibration *cal)
 	return (uint64_t)OUTLIER_LATENCIES * cal->timed_dram_cycles_milli / 1000;
 }
 
+/* Misses outstanding at a time: so many as make one latency into the gap between independent ones.
+ */
+static uint32_t slots(const struct nve_calibration *cal, uint32_t gap_milli)
+{
+	uint32_t n = (cal->timed_dram_cycles_milli - cal->timed_l1_cycles_milli) / gap_milli;
+
+	return n < 1 ? 1 : NVE_MIN(n, (uint32_t)NVE_CORE_SLOTS);
+}
+
 int nve_ahead_setup(const struct nve_calibration *cal, uint64_t budget_ppm, uint64_t library_start,
 		    uint64_t library_end)
 {
@@ -86,10 +95,8 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t budget_ppm, uint
 		.outlier_ticks = (uint32_t)outlier_ticks(cal),
 		.run_ahead = cal->run_ahead_instructions,
 		.core = {.cycle_ticks = cal->cycle_ticks_milli / 1e3f,
-			 .read_gap =
-				 (float)cal->read_gap_ticks_milli / (float)cal->cycle_ticks_milli,
-			 .write_gap =
-				 (float)cal->write_gap_ticks_milli / (float)cal->cycle_ticks_milli,
+			 .read_slots = slots(cal, cal->read_gap_ticks_milli),
+			 .write_slots = slots(cal, cal->write_gap_ticks_milli),
 			 .window = cal->run_ahead_instructions,
 			 .writers = cal->run_ahead_writers},
 	};

@@ -42,11 +42,16 @@ static float operands_ready(const struct nve_core_course *c, uint64_t reads, flo
 	return t;
 }
 
-/* When a miss that could start at t does start. */
-static float take_slot(float *next, float gap, float t)
+/* When a miss that could start at t does start: once a slot is free. */
+static float take_slot(float *slot, uint32_t slots, float t, float latency)
 {
-	t = fmaxf(t, *next);
-	*next = t + gap;
+	uint32_t first = 0;
+
+	for (uint32_t i = 1; i < slots; i++)
+		if (slot[i] < slot[first])
+			first = i;
+	t = fmaxf(t, slot[first]);
+	slot[first] = t + latency;
 	return t;
 }
 
@@ -60,7 +65,7 @@ static void drain(struct nve_core_course *c, const struct nve_core *core, float 
 	float line = asked;
 
 	if (missing)
-		line = take_slot(&c->next_write, core->machine.write_gap, asked) + latency;
+		line = take_slot(c->writing, core->machine.write_slots, asked, latency) + latency;
 	c->drained[at] = fmaxf(fmaxf(before + 1, line), c->now + 1);
 }
 
@@ -73,7 +78,7 @@ static float run(struct nve_core_course *c, const struct nve_core *core,
 	float done = start, in_order = c->now + 1 / WIDTH;
 
 	if (access->loads && missing)
-		start = take_slot(&c->next_read, core->machine.read_gap, start);
+		start = take_slot(c->reading, core->machine.read_slots, start, latency);
 	if (access->loads)
 		done = start + fmaxf(latency, LOAD_CYCLES);
 	done += flow->latency_cycles;

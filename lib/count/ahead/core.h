@@ -5,8 +5,8 @@
  * times tells.
  *
  * In-order dispatch and retirement of a few instructions a cycle, a reorder window, a store buffer,
- * data flow through registers, a least distance between misses (the core's parallelism of misses,
- * measured). Branches are predicted. Pure; times are core cycles.
+ * data flow through registers, a number of misses that can be outstanding (measured). Branches are
+ * predicted. Pure; times are core cycles.
  */
 #ifndef NVE_AHEAD_CORE_H
 #define NVE_AHEAD_CORE_H
@@ -16,15 +16,19 @@
 
 #include "count/ahead/interp.h"
 
-enum { NVE_CORE_REGISTERS = 57, NVE_CORE_WINDOW_MAX = 1024, NVE_CORE_STORES = 64 };
+enum {
+	NVE_CORE_REGISTERS = 57,
+	NVE_CORE_WINDOW_MAX = 1024,
+	NVE_CORE_STORES = 64,
+	NVE_CORE_SLOTS = 64
+};
 
 /* Of the machine. */
 struct nve_core_machine {
-	float cycle_ticks; /* TSC ticks of a core cycle */
-	float read_gap;    /* cycles from one missing load to the next, at full parallelism */
-	float write_gap;   /* the same for stores */
-	uint32_t window;   /* instructions in the reorder window */
-	uint32_t writers;  /* of them those that write a general register */
+	float cycle_ticks;                /* TSC ticks of a core cycle */
+	uint32_t read_slots, write_slots; /* misses of loads and of stores outstanding at most */
+	uint32_t window;                  /* instructions in the reorder window */
+	uint32_t writers;                 /* of them those that write a general register */
 };
 
 /* What one instruction does to memory, all accesses together. */
@@ -41,7 +45,7 @@ struct nve_core_course {
 	float freed[NVE_CORE_WINDOW_MAX];   /* ring: when writer i retired */
 	float drained[NVE_CORE_STORES];     /* ring: when store i left the buffer */
 	float dispatched, now;              /* last dispatch, last retirement */
-	float next_read, next_write;        /* earliest start of the next miss */
+	float reading[NVE_CORE_SLOTS], writing[NVE_CORE_SLOTS]; /* when each slot is free again */
 };
 
 struct nve_core {
