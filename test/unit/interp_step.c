@@ -268,9 +268,10 @@ static int by_hand(int argc, char **argv)
 	struct lockstep_totals totals = {0};
 	extern char **environ;
 
-	if (argc - ahead < 4)
+	if (argc - ahead < 4 || atoi(arg[1]) > (int)LOCKSTEP_MAX)
 		return 2;
-	struct job job = {arg + 2, environ, (unsigned)atoi(arg[0]), (uint32_t)atoi(arg[1]), ahead};
+	uint32_t limit = (uint32_t)atoi(arg[1]);
+	struct job job = {arg + 2, environ, (unsigned)atoi(arg[0]), limit, ahead};
 	int err;
 
 	if (setup(NULL))

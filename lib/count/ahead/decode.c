@@ -16,6 +16,7 @@ bool nve_decode_is_one_of(unsigned what, const uint16_t *list, size_t count)
 void nve_decoder_init(struct nve_decoder *decoder)
 {
 	ZydisDecoderInit(&decoder->zydis, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	nve_decode_integer_init(decoder);
 }
 
 struct nve_operand nve_decode_gpr(ZydisRegister reg)

@@ -85,6 +85,7 @@ struct nve_decoder {
 	ZydisDecoder zydis;
 	ZydisDecodedInstruction raw;
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+	uint8_t integer[ZYDIS_MNEMONIC_MAX_VALUE + 1]; /* where nve_decode_integer looks */
 };
 
 void nve_decoder_init(struct nve_decoder *decoder);
@@ -95,6 +96,8 @@ int nve_decode(struct nve_decoder *decoder, uint64_t ip, const uint8_t code[16],
 
 /* Fills insn->flow from the masks that are there already. */
 void nve_decode_flow(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+void nve_decode_integer_init(struct nve_decoder *decoder);
 
 /* The function for an integer instruction of the core, or NULL; may set op and opens. */
 nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_insn *insn);

@@ -164,25 +164,27 @@ static const uint16_t conditions[16][3] = {
 	{CONDITION(L)}, {CONDITION(NL)}, {CONDITION(LE)}, {CONDITION(NLE)},
 };
 
-static nve_exec_fn *decode_condition(ZydisMnemonic mnemonic, struct nve_insn *insn)
-{
-	static nve_exec_fn *const exec[3] = {nve_exec_jcc, nve_exec_setcc, nve_exec_cmov};
+/* In the index: 0 nothing, then the rows, from FIRST_CONDITION on the conditions. */
+#define FIRST_CONDITION 128u
 
-	for (unsigned i = 0; i < 16 * 3; i++) {
-		if (conditions[i / 3][i % 3] != (uint16_t)mnemonic)
-			continue;
-		insn->op = (uint8_t)(i / 3);
-		return exec[i % 3];
-	}
-	return NULL;
+void nve_decode_integer_init(struct nve_decoder *decoder)
+{
+	_Static_assert(NVE_ARRAY_SIZE(rows) < FIRST_CONDITION, "rows do not fit the index");
+	for (unsigned i = 0; i < NVE_ARRAY_SIZE(rows); i++)
+		decoder->integer[rows[i].mnemonic] = (uint8_t)(i + 1);
+	for (unsigned i = 0; i < 16 * 3; i++)
+		decoder->integer[conditions[i / 3][i % 3]] = (uint8_t)(FIRST_CONDITION + i);
 }
 
-static const struct row *find(const struct row *table, size_t count, ZydisMnemonic mnemonic)
+static nve_exec_fn *decode_condition(const struct nve_decoder *decoder, struct nve_insn *insn)
 {
-	for (size_t i = 0; i < count; i++)
-		if (table[i].mnemonic == (uint16_t)mnemonic)
-			return &table[i];
-	return NULL;
+	static nve_exec_fn *const exec[3] = {nve_exec_jcc, nve_exec_setcc, nve_exec_cmov};
+	unsigned at = decoder->integer[decoder->raw.mnemonic];
+
+	if (at < FIRST_CONDITION)
+		return NULL;
+	insn->op = (uint8_t)((at - FIRST_CONDITION) / 3);
+	return exec[(at - FIRST_CONDITION) % 3];
 }
 
 /* Segment, control and other registers are not of the core. */
@@ -231,18 +233,29 @@ static bool is_exchange(const ZydisDecodedInstruction *raw)
 	       raw->raw.rex.B;
 }
 
-static const struct row *find_row(const ZydisDecodedInstruction *raw)
+static const struct row *find_string(ZydisMnemonic mnemonic)
 {
-	if (raw->meta.category == ZYDIS_CATEGORY_STRINGOP)
-		return find(strings, NVE_ARRAY_SIZE(strings), raw->mnemonic);
-	return find(rows, NVE_ARRAY_SIZE(rows), raw->mnemonic);
+	for (unsigned i = 0; i < NVE_ARRAY_SIZE(strings); i++)
+		if (strings[i].mnemonic == (uint16_t)mnemonic)
+			return &strings[i];
+	return NULL;
+}
+
+/* movsd and cmpsd are names of string and of vector instructions. */
+static const struct row *find_row(const struct nve_decoder *decoder)
+{
+	unsigned at = decoder->integer[decoder->raw.mnemonic];
+
+	if (decoder->raw.meta.category == ZYDIS_CATEGORY_STRINGOP)
+		return find_string(decoder->raw.mnemonic);
+	return at && at < FIRST_CONDITION ? &rows[at - 1] : NULL;
 }
 
 nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_insn *insn)
 {
 	const ZydisDecodedInstruction *raw = &decoder->raw;
-	const struct row *row = find_row(raw);
-	nve_exec_fn *exec = decode_condition(raw->mnemonic, insn);
+	const struct row *row = find_row(decoder);
+	nve_exec_fn *exec = decode_condition(decoder, insn);
 
 	if (is_far(decoder) || is_short_stack(raw) || is_exchange(raw) ||
 	    !has_plain_operands(decoder))
