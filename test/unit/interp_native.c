@@ -245,6 +245,35 @@ static void saved_state_is_restored(void **state)
 	assert_int_equal(small.cpu.vec_unknown & 0xffff, 0xffff);
 }
 
+/* Whatever the bytes are: a run ends, with a reason, within its limit. */
+static void random_bytes_do_no_harm(void **state)
+{
+	static const uint8_t starts[] = {0x0f, 0x66, 0xf2, 0xf3, 0xc4, 0xc5, 0x62, 0x48};
+	uint64_t seed = 20, stops[NVE_STOP_COUNT] = {0};
+
+	(void)state;
+	small_reset();
+	for (unsigned i = 0; i < 300000; i++) {
+		for (unsigned j = 0; j < 32; j += 8) {
+			seed = seed * 6364136223846793005u + 1442695040888963407u;
+			uint64_t word = seed ^ seed >> 29;
+
+			memcpy(small.code + j, &word, sizeof(word));
+		}
+		if (i % 4)
+			small.code[0] = starts[small.code[31] % sizeof(starts)];
+		for (unsigned j = 0; j < 16; j++)
+			small.cpu.gpr[j] = j % 3 ? DATA(DATA_BYTES / 2 + 8 * j) : seed >> j;
+		small.cpu.rip = CODE_ADDR;
+		struct nve_interp_result result = small_run(20);
+
+		assert_in_range(result.stop, 0, NVE_STOP_COUNT - 1);
+		assert_in_range(result.steps, 0, 20);
+		stops[result.stop]++;
+	}
+	assert_true(stops[NVE_STOP_TRAP] && stops[NVE_STOP_UNMAPPED] && stops[NVE_STOP_SYSCALL]);
+}
+
 static struct nve_cpu seen;
 
 static void on_trap(int sig, siginfo_t *info, void *context)
@@ -324,6 +353,7 @@ int main(void)
 		cmocka_unit_test(masked_lanes_are_left_out),
 		cmocka_unit_test(gathers_announce_each_lane),
 		cmocka_unit_test(saved_state_is_restored),
+		cmocka_unit_test(random_bytes_do_no_harm),
 		cmocka_unit_test(signal_frames_hold_all_registers),
 	};
 	int failed = cmocka_run_group_tests(before_setup, NULL, NULL);

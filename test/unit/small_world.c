@@ -10,9 +10,9 @@ static unsigned code_used;
 
 static uint8_t *find(uint64_t addr, size_t size)
 {
-	if (addr >= DATA_ADDR && addr + size <= DATA_ADDR + DATA_BYTES)
+	if (addr - DATA_ADDR <= DATA_BYTES - size)
 		return small.data + (addr - DATA_ADDR);
-	if (addr >= CODE_ADDR && addr + size <= CODE_ADDR + CODE_BYTES)
+	if (addr - CODE_ADDR <= CODE_BYTES - size)
 		return small.code + (addr - CODE_ADDR);
 	return NULL;
 }

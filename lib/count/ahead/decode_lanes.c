@@ -63,8 +63,11 @@ void nve_decode_lanes(const struct nve_decoder *decoder, struct nve_insn *insn)
 	if (!mem)
 		return;
 	fill_sign_lanes(decoder, insn);
-	if (mask < ZYDIS_REGISTER_K1 || mask > ZYDIS_REGISTER_K7 || raw->avx.broadcast.mode ||
-	    !suppresses_faults(raw) || !has_equal_lanes(decoder, mem))
+	if (mask < ZYDIS_REGISTER_K1 || mask > ZYDIS_REGISTER_K7 || raw->avx.broadcast.mode)
+		return;
+	/* A store never writes the lanes left out; a load may read them. */
+	if (!(insn->mem_kind & NVE_ACCESS_WRITE) &&
+	    (!suppresses_faults(raw) || !has_equal_lanes(decoder, mem)))
 		return;
 	insn->lane_reg = (uint8_t)(mask - ZYDIS_REGISTER_K0);
 	insn->lanes = raw->meta.category == ZYDIS_CATEGORY_COMPRESS ||
