@@ -28,6 +28,7 @@ enum {
 	LATENCY_HALVE = 32768,
 	OUTLIER_LATENCIES = 20, /* a reading so many times DRAM's latency was interrupted */
 	TOKENS_MAX_NS = 20000000,
+	TOKENS_START_NS = 2000000, /* early windows teach most */
 	PPM = 1000000,
 };
 
@@ -139,6 +140,7 @@ struct nve_ahead *nve_ahead_new(uint32_t seed)
 	if (mem == MAP_FAILED)
 		return NULL;
 	a = mem;
+	a->tokens_ns = TOKENS_START_NS;
 	a->rng = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
 	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine, shared.learned,
 				    shared.pages_ttl_ticks);
@@ -163,7 +165,7 @@ static uint32_t draw_limit(struct nve_ahead *a)
 {
 	uint32_t limit = WINDOW_STEPS;
 
-	for (int i = 0; i < WINDOW_OCTAVES && next_random(a) >> 62 == 0; i++)
+	for (int i = 0; i < WINDOW_OCTAVES && next_random(a) >> 61 == 0; i++)
 		limit *= 4;
 	return limit + shared.machine.run_ahead;
 }

@@ -5,6 +5,7 @@
 #define NVE_AHEAD_DECODE_H
 
 #include <Zydis/Zydis.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,8 +52,15 @@ enum nve_lanes {
 
 enum nve_rep { NVE_REP_NONE, NVE_REP_ALWAYS, NVE_REP_EQUAL, NVE_REP_NOT_EQUAL };
 
+enum nve_flow_bits {
+	NVE_FLOW_CONSTANT = 1,  /* the result depends on no register */
+	NVE_FLOW_STACK = 2,     /* steps the stack pointer, for which nobody waits */
+	NVE_FLOW_CONDITION = 4, /* a conditional branch */
+};
+
+/* Handlers find their data out of the cache: aligned, and no longer than two lines. */
 struct nve_insn {
-	uint64_t ip;
+	alignas(64) uint64_t ip;
 	uint8_t code[16];
 	nve_exec_fn *exec;
 	nve_stub_fn *stub;
@@ -77,8 +85,11 @@ struct nve_insn {
 	bool opens; /* the memory operand is announced before exec is called */
 	bool has_mem;
 	struct nve_operand operand[3];
-	struct nve_flow flow;
+	uint8_t latency_cycles;
+	uint8_t flow; /* enum nve_flow_bits */
 };
+
+_Static_assert(sizeof(struct nve_insn) == 128, "an instruction takes two cache lines");
 
 /* What the decoder needs room for; kept off the stack. */
 struct nve_decoder {
@@ -94,8 +105,11 @@ void nve_decoder_init(struct nve_decoder *decoder);
 int nve_decode(struct nve_decoder *decoder, uint64_t ip, const uint8_t code[16], size_t size,
 	       struct nve_insn *insn);
 
-/* Fills insn->flow from the masks that are there already. */
+/* Fills latency_cycles and flow. */
 void nve_decode_flow(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* What the instruction waits for, for the world. */
+struct nve_flow nve_insn_flow(const struct nve_insn *insn);
 
 void nve_decode_integer_init(struct nve_decoder *decoder);
 

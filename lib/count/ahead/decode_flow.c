@@ -105,27 +105,46 @@ static bool is_stack_step(const ZydisDecodedInstruction *raw)
 
 void nve_decode_flow(const struct nve_decoder *decoder, struct nve_insn *insn)
 {
-	struct nve_flow *flow = &insn->flow;
 	bool vector = insn->vec_read || insn->vec_write || insn->k_read || insn->k_write;
 
-	flow->reads = (uint64_t)insn->gpr_read | (uint64_t)insn->vec_read << 16 |
-		      (uint64_t)insn->k_read << 48 | (uint64_t)(insn->flags_read != 0) << 56;
-	flow->writes = (uint64_t)insn->gpr_write | (uint64_t)insn->vec_write << 16 |
-		       (uint64_t)insn->k_write << 48 | (uint64_t)(insn->flags_write != 0) << 56;
-	if (insn->base < NVE_NO_REG)
-		flow->reads |= 1ull << insn->base;
-	if (insn->index < NVE_NO_REG && !insn->index_bytes)
-		flow->reads |= 1ull << insn->index;
 	if (is_zeroing(decoder))
-		flow->reads = 0;
-	if (is_stack_step(&decoder->raw)) {
-		flow->reads &= ~(1ull << STACK_POINTER);
-		flow->writes &= ~(1ull << STACK_POINTER);
-	}
-	flow->is_conditional_branch = decoder->raw.meta.category == ZYDIS_CATEGORY_COND_BR;
+		insn->flow |= NVE_FLOW_CONSTANT;
+	if (is_stack_step(&decoder->raw))
+		insn->flow |= NVE_FLOW_STACK;
+	if (decoder->raw.meta.category == ZYDIS_CATEGORY_COND_BR)
+		insn->flow |= NVE_FLOW_CONDITION;
 	if (is_register_move(&decoder->raw, insn))
-		flow->latency_cycles = CYCLES_MOVE;
+		insn->latency_cycles = CYCLES_MOVE;
 	else
-		flow->latency_cycles =
+		insn->latency_cycles =
 			vector ? vector_cycles(decoder, insn) : integer_cycles(&decoder->raw);
+}
+
+static uint64_t all_registers(uint16_t gpr, uint32_t vec, uint8_t k, bool flags)
+{
+	return (uint64_t)gpr | (uint64_t)vec << 16 | (uint64_t)k << 48 | (uint64_t)flags << 56;
+}
+
+struct nve_flow nve_insn_flow(const struct nve_insn *insn)
+{
+	struct nve_flow flow = {
+		.reads = all_registers(insn->gpr_read, insn->vec_read, insn->k_read,
+				       insn->flags_read != 0),
+		.writes = all_registers(insn->gpr_write, insn->vec_write, insn->k_write,
+					insn->flags_write != 0),
+		.latency_cycles = insn->latency_cycles,
+		.is_conditional_branch = insn->flow & NVE_FLOW_CONDITION,
+	};
+
+	if (insn->base < NVE_NO_REG)
+		flow.reads |= 1ull << insn->base;
+	if (insn->index < NVE_NO_REG && !insn->index_bytes)
+		flow.reads |= 1ull << insn->index;
+	if (insn->flow & NVE_FLOW_CONSTANT)
+		flow.reads = 0;
+	if (insn->flow & NVE_FLOW_STACK) {
+		flow.reads &= ~(1ull << STACK_POINTER);
+		flow.writes &= ~(1ull << STACK_POINTER);
+	}
+	return flow;
 }

@@ -74,8 +74,17 @@ static int fetch(struct nve_run *run, const struct nve_insn **out)
 	if (insn->ip != run->ip || !insn->length || insn->length > size ||
 	    !is_same_code(insn, code))
 		stop = nve_decode(&run->in->decoder, run->ip, code, (size_t)size, insn);
+	/* Most often the next one follows: its entry comes in while this one is executed. */
+	__builtin_prefetch(cache_entry(run->in, run->ip + insn->length));
 	*out = insn;
 	return stop;
+}
+
+static void tell_flow(const struct nve_interp_world *world, const struct nve_insn *insn)
+{
+	struct nve_flow flow = nve_insn_flow(insn);
+
+	world->flow(world->ctx, &flow);
 }
 
 static int execute(struct nve_run *run, const struct nve_insn *insn)
@@ -128,7 +137,7 @@ struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *c
 			break;
 		}
 		if (world->flow)
-			world->flow(world->ctx, &insn->flow);
+			tell_flow(world, insn);
 		cpu->rip = run.next;
 		run.step++;
 	}

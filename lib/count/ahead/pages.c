@@ -22,6 +22,7 @@ struct range {
 struct snapshot {
 	_Atomic uint32_t readers;
 	uint32_t count;
+	uint64_t heap_start; /* 0: none */
 	struct range *range; /* sorted, RANGES_MAX long */
 };
 
@@ -117,8 +118,11 @@ static size_t parse_lines(struct snapshot *s, char *buf, size_t have)
 		if (!newline)
 			break;
 		*newline = '\0';
-		if (nve_pages_parse(line, &start, &end))
+		if (nve_pages_parse(line, &start, &end)) {
 			add_range(s, start, end);
+			if (strstr(line, "[heap]"))
+				s->heap_start = start;
+		}
 		line = newline + 1;
 	}
 	have -= (size_t)(line - buf);
@@ -135,6 +139,7 @@ static int read_maps(struct snapshot *s)
 	if (fd < 0)
 		return -errno;
 	s->count = 0;
+	s->heap_start = 0;
 	for (;;) {
 		ssize_t n = read(fd, buf + have, sizeof(buf) - have);
 
@@ -226,6 +231,19 @@ static void fill_part(struct nve_pages_granule *g, uint64_t base, uint64_t start
 			g->resident[(first + i) / 64] |= 1ull << (first + i) % 64;
 }
 
+/* The heap may have grown since the snapshot; how far is known without another one. */
+static bool fill_heap(struct nve_pages_granule *g, uint64_t base, const struct snapshot *s)
+{
+	uint64_t heap_end = (uint64_t)syscall(SYS_brk, 0);
+	uint64_t start = NVE_MAX(s->heap_start, base);
+	uint64_t end = NVE_MIN(heap_end / NVE_PAGE_BYTES * NVE_PAGE_BYTES, base + GRANULE_BYTES);
+
+	if (!s->heap_start || start >= end)
+		return false;
+	fill_part(g, base, start, end);
+	return true;
+}
+
 static bool fill(struct nve_pages_granule *g, uint64_t base, uint32_t epoch)
 {
 	struct snapshot *s = &state.copy[epoch & 1];
@@ -247,6 +265,7 @@ static bool fill(struct nve_pages_granule *g, uint64_t base, uint32_t epoch)
 		fill_part(g, base, start, end);
 		any = true;
 	}
+	any |= fill_heap(g, base, s);
 	atomic_fetch_sub(&s->readers, 1);
 	return any;
 }

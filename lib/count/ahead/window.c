@@ -9,7 +9,7 @@
 #include "count/ahead/touch.h"
 
 enum {
-	CORE_STEPS = 2048, /* modelled and learned from at most: enough to tell, and cheap */
+	CORE_STEPS = 2048, /* modelled at most: enough to tell, and cheap */
 	HIT_TICKS = 4, /* what an access that hits is worth beside a miss; the result hardly depends
 			  on it */
 	SHORTLY_STEPS =
@@ -64,7 +64,7 @@ static void suspect(struct nve_window *w, uint64_t ip)
 
 	if (e)
 		nve_learned_add(e, (uint32_t)o->missing_ticks, (uint32_t)o->all_ticks + HIT_TICKS);
-	if (ip != w->plan.sample_ip)
+	if (ip != w->plan.sample_ip || w->now.step <= w->plan.skip)
 		return;
 	w->result.occurrences++;
 	w->result.missing_ticks += o->missing_ticks;
@@ -78,7 +78,8 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 	if (!w->now.is_branch || w->now.accessed)
 		w->before = w->now;
 	w->now = (struct observation){.step = step};
-	if (step > w->plan.skip && step - w->plan.skip < CORE_STEPS)
+	/* In the reorder window a hit says nothing, but no access at all does. */
+	if (step > w->plan.skip || (step > 1 && !w->before.accessed))
 		suspect(w, ip);
 }
 
