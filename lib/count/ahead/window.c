@@ -32,6 +32,7 @@ struct nve_window {
 	uint64_t started_tsc;
 	uint64_t code_page; /* last page that code was fetched from: address / 4096 + 1 */
 	bool touched_enough;
+	bool met_fresh; /* a page that nobody has touched yet */
 	struct nve_core core;
 	struct nve_interp_world world;
 	struct nve_interp *interp;
@@ -149,7 +150,7 @@ static void observe(struct nve_window *w, const struct nve_line *line, const str
 		now->core.resident_latency = fmaxf(now->core.resident_latency, cycles);
 }
 
-static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t id)
+static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t id, bool exists)
 {
 	bool fresh;
 	struct nve_line *line = nve_lines_touch(&w->lines, id, &fresh);
@@ -162,7 +163,7 @@ static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t
 	if (fresh) {
 		line->first_step = a->step;
 		line->first_ip = a->ip;
-		if (!(a->kind & NVE_ACCESS_STREAMING)) {
+		if (exists && !(a->kind & NVE_ACCESS_STREAMING)) {
 			ticks = nve_touch_timed(id * NVE_LINE_BYTES);
 			if (ticks == NVE_TOUCH_FAULT)
 				return fault(w, a->addr);
@@ -189,17 +190,39 @@ static int on_access(void *ctx, const struct nve_access *a)
 	}
 	w->now.accessed = true;
 	for (uint64_t id = first; id <= last && !rc; id++) {
-		if (!nve_pages_readable(&w->pages, id * NVE_LINE_BYTES, w->started_tsc))
+		enum nve_page page = nve_pages_at(&w->pages, id * NVE_LINE_BYTES, w->started_tsc);
+
+		if (page == NVE_PAGE_ABSENT)
 			return -EFAULT;
-		rc = touch_line(w, a, id);
+		w->met_fresh |= page == NVE_PAGE_FRESH;
+		rc = touch_line(w, a, id, page == NVE_PAGE_RESIDENT);
 	}
 	return rc;
+}
+
+/* A read that may meet fresh pages, page by page. */
+static int read_fresh(struct nve_window *w, uint64_t addr, char *dst, size_t size)
+{
+	while (size) {
+		size_t part = NVE_MIN(size, NVE_PAGE_BYTES - addr % NVE_PAGE_BYTES);
+
+		if (nve_pages_at(&w->pages, addr, w->started_tsc) == NVE_PAGE_FRESH)
+			memset(dst, 0, part);
+		else if (nve_touch_copy(dst, addr, part))
+			return fault(w, addr);
+		addr += part;
+		dst += part;
+		size -= part;
+	}
+	return 0;
 }
 
 static int on_read(void *ctx, uint64_t addr, void *dst, size_t size)
 {
 	struct nve_window *w = ctx;
 
+	if (w->met_fresh)
+		return read_fresh(w, addr, dst, size);
 	return nve_touch_copy(dst, addr, size) ? fault(w, addr) : 0;
 }
 
@@ -209,7 +232,7 @@ static bool code_readable(struct nve_window *w, uint64_t addr)
 
 	if (page == w->code_page)
 		return true;
-	if (!nve_pages_readable(&w->pages, addr, w->started_tsc))
+	if (nve_pages_at(&w->pages, addr, w->started_tsc) != NVE_PAGE_RESIDENT)
 		return false;
 	w->code_page = page;
 	return true;
@@ -223,7 +246,7 @@ static int on_fetch(void *ctx, uint64_t addr, uint8_t dst[16])
 
 	if (!code_readable(w, addr))
 		return -EFAULT;
-	if (size < 16 && nve_pages_readable(&w->pages, addr + size, w->started_tsc))
+	if (size < 16 && nve_pages_at(&w->pages, addr + size, w->started_tsc) == NVE_PAGE_RESIDENT)
 		size = 16;
 	if (nve_touch_copy(dst, addr, size))
 		return fault(w, addr);
@@ -277,6 +300,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->now = w->before = (struct observation){0};
 	w->code_page = 0;
 	w->touched_enough = false;
+	w->met_fresh = false;
 	w->started_tsc = nve_tsc();
 	nve_lines_clear(&w->lines, plan->limit);
 	nve_core_start(&w->core, &w->machine.core);
