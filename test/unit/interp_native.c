@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -274,6 +275,65 @@ static void random_bytes_do_no_harm(void **state)
 	assert_true(stops[NVE_STOP_TRAP] && stops[NVE_STOP_UNMAPPED] && stops[NVE_STOP_SYSCALL]);
 }
 
+static int read_own(void *ctx, uint64_t addr, void *dst, size_t size)
+{
+	(void)ctx;
+	memcpy(dst, (const void *)(uintptr_t)addr, size);
+	return 0;
+}
+
+static int fetch_own(void *ctx, uint64_t addr, uint8_t dst[16])
+{
+	(void)ctx;
+	memcpy(dst, (const void *)(uintptr_t)addr, 16);
+	return 16;
+}
+
+/* Every pair of registers added once: 256 stubs, which the threads make at the same time. */
+static void *add_all_pairs(void *arg)
+{
+	static const struct nve_interp_world world = {.read = read_own, .fetch = fetch_own};
+	struct nve_interp *interp = nve_interp_init(arg);
+	uint8_t code[32] = {0x66, 0x40, 0x0f, 0xfe, 0xc0}; /* paddd */
+	struct nve_cpu cpu;
+	uintptr_t wrong = 0;
+
+	for (unsigned i = 0; i < 256; i++) {
+		unsigned to = i >> 4, from = i & 15;
+
+		memset(&cpu, 0, sizeof(cpu));
+		cpu.zmm[to][0] = 5;
+		cpu.zmm[from][0] = 7;
+		cpu.rip = (uint64_t)(uintptr_t)code;
+		code[1] = (uint8_t)(0x40 | (to >> 3) << 2 | from >> 3);
+		code[4] = (uint8_t)(0xc0 | (to & 7) << 3 | (from & 7));
+		nve_interp_run(interp, &cpu, &world, 1);
+		wrong += cpu.vec_unknown || cpu.zmm[to][0] != (to == from ? 14 : 12);
+	}
+	return (void *)wrong;
+}
+
+static void threads_share_stubs(void **state)
+{
+	size_t bytes = (nve_interp_bytes() + 63) & ~63ul;
+	pthread_t thread[4];
+
+	(void)state;
+	for (unsigned i = 0; i < 4; i++) {
+		void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
+				 -1, 0);
+
+		assert_true(mem != MAP_FAILED);
+		assert_int_equal(pthread_create(&thread[i], NULL, add_all_pairs, mem), 0);
+	}
+	for (unsigned i = 0; i < 4; i++) {
+		void *wrong;
+
+		pthread_join(thread[i], &wrong);
+		assert_null(wrong);
+	}
+}
+
 static struct nve_cpu seen;
 
 static void on_trap(int sig, siginfo_t *info, void *context)
@@ -354,6 +414,7 @@ int main(void)
 		cmocka_unit_test(gathers_announce_each_lane),
 		cmocka_unit_test(saved_state_is_restored),
 		cmocka_unit_test(random_bytes_do_no_harm),
+		cmocka_unit_test(threads_share_stubs),
 		cmocka_unit_test(signal_frames_hold_all_registers),
 	};
 	int failed = cmocka_run_group_tests(before_setup, NULL, NULL);

@@ -6,9 +6,11 @@
  * (-a: interpret only, for the length of windows).
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lockstep.h"
@@ -19,6 +21,7 @@
 #define COMPARED_LIMIT   1000u
 #define MEASURED_WINDOWS 200u
 #define MEASURED_LIMIT   1200u
+#define ASLEEP_MOST      1000u
 
 struct job {
 	char *const *argv;
@@ -47,14 +50,20 @@ static bool is_after_syscall(struct tracee *t)
 	return !tracee_read_now(t, cpu.rip - 2, code, 2) && code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Windows at random moments of one life of the program. -ECHILD when it has ended. */
+/* Windows at random moments of one life of the program. -ECHILD when it has ended, -EAGAIN when it
+ * does nothing. */
 static int follow(struct tracee *t, const struct job *job, struct lockstep_totals *totals)
 {
+	unsigned asleep = 0;
+
 	while (totals->windows < job->windows) {
 		int err = tracee_run(t, (unsigned)(rand() % 3000));
 
-		if (!err && is_after_syscall(t))
+		if (!err && is_after_syscall(t)) {
+			if (asleep++ > ASLEEP_MOST)
+				return -EAGAIN;
 			continue;
+		}
 		if (!err)
 			err = one_window(t, job, totals);
 		if (err && err != -EINTR)
@@ -177,6 +186,69 @@ static void compiler(void **state)
 	compare_and_measure("cc1", argv);
 }
 
+/* Clients of a server that listens at the socket, until killed. */
+static pid_t start_clients(char *socket)
+{
+	char *argv[] = {"/usr/bin/redis-benchmark",
+			"-q",
+			"-s",
+			socket,
+			"-n",
+			"100000000",
+			"-r",
+			"100000",
+			"-t",
+			"set,get,zadd",
+			NULL};
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	while (access(socket, F_OK))
+		usleep(1000);
+	if (freopen("/dev/null", "w", stdout) && freopen("/dev/null", "w", stderr))
+		execv(argv[0], argv);
+	_exit(127);
+}
+
+static void stop_clients(pid_t pid, const char *socket)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	unlink(socket);
+}
+
+static void redis(void **state)
+{
+	static char socket[64];
+	char *argv[] = {"/usr/bin/redis-server", "--port", "0", "--save", "",
+			"--unixsocket",          socket,   NULL};
+
+	(void)state;
+	if (access(argv[0], X_OK) || access("/usr/bin/redis-benchmark", X_OK))
+		skip();
+	snprintf(socket, sizeof(socket), "/tmp/nvmemu-step-%d.sock", (int)getpid());
+	pid_t clients = start_clients(socket);
+	struct job compared = {argv, environ, COMPARED_WINDOWS, COMPARED_LIMIT, false};
+	struct job measured = {argv, environ, MEASURED_WINDOWS, MEASURED_LIMIT, true};
+	struct lockstep_totals stepped = {0}, ahead = {0};
+	int err = run_job(&compared, &stepped);
+
+	stop_clients(clients, socket);
+	clients = start_clients(socket);
+	if (!err || err == -EAGAIN)
+		err = run_job(&measured, &ahead);
+	stop_clients(clients, socket);
+	lockstep_print("redis-server", &stepped);
+	lockstep_print("redis-server", &ahead);
+	assert_true(!err || err == -EAGAIN);
+	assert_int_equal(stepped.mismatches, 0);
+	assert_true(stepped.compared > 0 && ahead.windows > 0);
+	/* Its windows are as long as its way to the next system call. */
+	assert_true((ahead.stops[NVE_STOP_LIMIT] + ahead.stops[NVE_STOP_SYSCALL]) * 10 >=
+		    ahead.windows * 9);
+}
+
 static void sort(void **state)
 {
 	char *argv[] = {"/usr/bin/sort", "--parallel=1",  "-r", "/usr/bin/perl",
@@ -266,7 +338,6 @@ static int by_hand(int argc, char **argv)
 	bool ahead = argc > 1 && !strcmp(argv[1], "-a");
 	char **arg = argv + 1 + ahead;
 	struct lockstep_totals totals = {0};
-	extern char **environ;
 
 	if (argc - ahead < 4 || atoi(arg[1]) > (int)LOCKSTEP_MAX)
 		return 2;
@@ -289,7 +360,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(python),       cmocka_unit_test(sqlite),
 		cmocka_unit_test(perl),         cmocka_unit_test(compiler),
 		cmocka_unit_test(sort),         cmocka_unit_test(gzip),
-		cmocka_unit_test(awk),
+		cmocka_unit_test(awk),          cmocka_unit_test(redis),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--string-calls"))

@@ -254,6 +254,11 @@ static void fill_masks(const struct nve_decoder *decoder, struct nve_insn *insn)
 			NVE_ARITH_FLAGS;
 	}
 	forget_idiom_inputs(decoder, insn);
+	/* The second result is in the other mask register of the pair. */
+	if (decoder->raw.mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTD ||
+	    decoder->raw.mnemonic == ZYDIS_MNEMONIC_VP2INTERSECTQ)
+		insn->k_write |=
+			(uint8_t)((insn->k_write & 0x55) << 1 | (insn->k_write & 0xaa) >> 1);
 }
 
 static enum nve_rep repeat_prefix(const ZydisDecodedInstruction *raw)
