@@ -22,7 +22,7 @@ enum {
 	SPIN_SLACK_NS = 300, /* a shorter rest is left for the next time */
 	SLEEP_MIN_NS = 1000000000, /* mode auto spins below: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
-	NEW_PAGES = 16,
+	NEW_PAGES = 32,
 	SIGNAL_ROUNDS = 64,
 	RESTART_BYTES = 7, /* mov $number, %eax; syscall */
 };
@@ -182,8 +182,6 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 	t->since_epoch_ns += ran_ns;
 	if (t->since_epoch_ns >= state.config.epoch_ns)
 		end_epoch(t, 0);
-	else if (nve_pages_wanted() && t->has_monitor)
-		nve_monitor_wake(t);
 	return saved_ns;
 }
 

@@ -15,7 +15,7 @@
 #define GRANULE_BYTES ((uint64_t)NVE_PAGES_PER_GRANULE * NVE_PAGE_BYTES)
 
 /* Programs with more mappings than this lose the rest to "unknown"; neighbours are merged first. */
-enum { RANGES_MAX = 16384, REFRESH_NS = 10000000 };
+enum { RANGES_MAX = 16384, REFRESH_NS = 50000000 };
 
 struct range {
 	uint64_t start, end;

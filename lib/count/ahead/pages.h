@@ -49,7 +49,7 @@ bool nve_pages_wanted(void);
 
 /*
  * Reads the mappings anew. Opens /proc/self/maps: not for handlers, and only one thread at a time
- * does the work, every 10 ms at most (otherwise it returns at once). 0 or -errno; the old snapshot
+ * does the work, every 50 ms at most (otherwise it returns at once). 0 or -errno; the old snapshot
  * stays on failure.
  */
 int nve_pages_refresh(void);
