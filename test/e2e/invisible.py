@@ -4,7 +4,7 @@ from victim import EMULATE, INERT, prog, run, succeeds
 FAST = EMULATE | {"NVM_EPOCH": "1ms"}
 SLOW = EMULATE | {"NVM_RLAT": "2us", "NVM_WLAT": "5us"}
 
-for settings in (INERT, EMULATE, FAST):
+for settings in (INERT, FAST):
     for what in ("own", "reset", "reset-raw", "wait", "blocked", "errno", "small-stack"):
         succeeds(prog("signals"), what, settings=settings)
     for what in ("alone", "fork", "sandbox", "sandbox-syscall", "sandbox-_exit"):

@@ -102,9 +102,10 @@ static int check_fork(void)
 static int lock_in(int by_syscall)
 {
 	static const int allowed[] = {
-		SYS_read,      SYS_write,         SYS_close,      SYS_mmap,   SYS_munmap,
-		SYS_brk,       SYS_clock_gettime, SYS_nanosleep,  SYS_exit,   SYS_exit_group,
-		SYS_getrandom, SYS_fstat,         SYS_newfstatat, SYS_getpid, SYS_rt_sigprocmask,
+		SYS_read,   SYS_write,      SYS_close,         SYS_mmap,
+		SYS_munmap, SYS_brk,        SYS_clock_gettime, SYS_nanosleep,
+		SYS_exit,   SYS_exit_group, SYS_getrandom,     SYS_ioctl,
+		SYS_fstat,  SYS_newfstatat, SYS_getpid,        SYS_rt_sigprocmask,
 	};
 	enum { ALLOWED = sizeof(allowed) / sizeof(allowed[0]) };
 	struct sock_filter code[ALLOWED + 3] = {

@@ -56,7 +56,7 @@ static void *work_shortly(void *ms)
 
 static void check_storm(void)
 {
-	enum { THREADS = 1500 };
+	enum { THREADS = 1200 };
 	pthread_attr_t detached;
 	pthread_t thread;
 	void *result;
