@@ -1,15 +1,20 @@
 """Running victims under the library. Arguments of each test: the library, the victims' directory."""
+import atexit
 import json
 import os
 import pathlib
+import resource
+import shutil
 import subprocess
 import sys
 import tempfile
 
-library = pathlib.Path(sys.argv[1])
-programs = pathlib.Path(sys.argv[2])
+library = pathlib.Path(sys.argv[1]).resolve()
+programs = pathlib.Path(sys.argv[2]).resolve()
 scratch = pathlib.Path(tempfile.mkdtemp(prefix="nvmemu-e2e-"))
+atexit.register(shutil.rmtree, scratch, ignore_errors=True)
 SKIPPED = 77
+resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 clean = {k: v for k, v in os.environ.items() if not k.startswith(("NVM_", "LD_"))}
 # One calibration for all tests, and none in the user's cache.
