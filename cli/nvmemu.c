@@ -9,6 +9,7 @@ static const struct {
 	const char *name, *summary;
 	int (*run)(int argc, char **argv);
 } commands[] = {
+	{"calibrate", "measure this machine's memory and core anew", cli_calibrate},
 	{"env", "list the variables, their values in force and their meaning", cli_env},
 	{"validate", "compare configured with measured latencies on this machine", cli_validate},
 };

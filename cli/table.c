@@ -80,7 +80,7 @@ static void print_row(FILE *out, const struct validate_row *row)
 	fprintf(out, "%-8s %5s %6s", kinds[row->kind].bench, read, write);
 	print_number(out, 8, "%.1f", row->native.value);
 	if (row->skipped) {
-		fprintf(out, "  skipped: not 10 %% above native\n");
+		fprintf(out, "  skipped: not 10 %% above native, or below DRAM\n");
 		return;
 	}
 	print_number(out, 9, "%.1f", row->measured.value);
@@ -94,12 +94,14 @@ static void print_row(FILE *out, const struct validate_row *row)
 void validate_print_text(FILE *out, const struct validate_settings *s,
 			 const struct validate_result *result)
 {
-	fprintf(out, "Lists of %llu MiB, %s pages; %llu rounds in slices of %llu ms.\n\n",
+	fprintf(out,
+		"Lists of %llu MiB, %s pages; %llu rounds in slices of %llu ms.\n"
+		"DRAM latency that the library goes by: %.1f ns.\n\n",
 		(unsigned long long)(s->bytes >> 20),
 		!s->huge              ? "small"
 		: result->small_pages ? "huge and small"
 				      : "huge",
-		(unsigned long long)s->rounds, (unsigned long long)s->slice_ms);
+		(unsigned long long)s->rounds, (unsigned long long)s->slice_ms, s->dram_lat_ns);
 	fprintf(out, "%-8s %5s %6s %8s %9s %6s %8s %8s %8s  %s\n", "bench", "read", "write",
 		"native", "measured", "+-", "error", "added", "spread", "target");
 	fprintf(out, "%-8s %5s %6s %8s %9s %6s %8s %8s %8s  %s\n", "", "ns", "ns", "ns", "ns", "ns",
@@ -203,6 +205,7 @@ int validate_write_json(FILE *out, const struct validate_settings *s,
 	nve_json_uint(&j, "version", 1);
 	nve_json_uint(&j, "bytes", s->bytes);
 	nve_json_bool(&j, "huge_pages", s->huge && !result->small_pages);
+	put_double(&j, "dram_lat_ns", s->dram_lat_ns);
 	nve_json_uint(&j, "rounds", s->rounds);
 	nve_json_uint(&j, "slice_ms", s->slice_ms);
 	nve_json_array(&j, "rows");

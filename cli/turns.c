@@ -86,12 +86,13 @@ static int add_member(struct group *g, struct validate_row *row)
 static void add_rows(struct group *g, enum validate_kind kind, double native_ns)
 {
 	const struct validate_settings *s = g->settings;
+	double least_ns = fmax(least_ratio * native_ns, s->dram_lat_ns);
 
 	for (size_t i = 0; i < s->latency_count; i++) {
 		struct validate_row *row = &g->result->rows[g->result->row_count++];
 
 		*row = (struct validate_row){.kind = kind, .latency_ns = s->latencies_ns[i]};
-		row->skipped = (double)row->latency_ns < least_ratio * native_ns;
+		row->skipped = (double)row->latency_ns < least_ns;
 		row->native.value = native_ns;
 	}
 }

@@ -10,8 +10,10 @@
 #include <unistd.h>
 
 #include "base/base.h"
-#include "chase.h"
+#include "base/options.h"
+#include "bench/chase.h"
 #include "cli.h"
+#include "count/calibration.h"
 #include "worker.h"
 
 static const struct validate_settings usual = {
@@ -26,7 +28,7 @@ static const struct validate_settings quick = {
 	.huge = true,
 	.latencies_ns = {200, 300, 400, 500, 1000},
 	.latency_count = 5,
-	.rounds = 9,
+	.rounds = 8,
 	.slice_ms = 80,
 };
 
@@ -34,32 +36,30 @@ static void print_help(void)
 {
 	printf("usage: nvmemu validate [OPTION]...\n"
 	       "\n"
-	       "Shows how exact the emulation is on this machine. Two programs walk a random "
-	       "cyclic\n"
-	       "list, each step a miss of the last-level cache: robench only reads, wbbench "
-	       "writes\n"
-	       "each node first. They run natively and emulated, in turns, and the time per step "
-	       "is\n"
-	       "compared with the latency asked for: wbbench must take the write latency, robench\n"
-	       "the read latency, and robench must not notice a write latency.\n"
+	       "Shows how exact the emulation is on this machine. Two programs walk a\n"
+	       "random cyclic list, each step a miss of the last-level cache: robench only\n"
+	       "reads, wbbench writes each node first. They run natively and emulated, in\n"
+	       "turns, and the time per step is compared with the latency asked for:\n"
+	       "wbbench must take the write latency, robench the read latency, and robench\n"
+	       "must not notice a write latency.\n"
 	       "\n"
 	       "  --latencies LIST  in ns, at most %d; default: 200,300,400,500,1000\n"
 	       "  --rounds N        turns of each program; default: 40\n"
 	       "  --slice MS        length of a native turn; default: 130\n"
 	       "  --quick           fewer and shorter turns, for a first look\n"
-	       "  --bytes N[K|M|G]  size of each list; default: 8 times the last-level cache, "
-	       "where\n"
-	       "                    memory suffices for one list per program; else down to twice\n"
+	       "  --bytes N[K|M|G]  size of each list; default: 8 times the last-level\n"
+	       "                    cache, or down to twice where memory is short\n"
 	       "  --huge on|off     huge pages for the lists; default: on\n"
-	       "  --target PERCENT  error that is still good; default: 1.1, and 1.5 where robench\n"
-	       "                    is given a write latency\n"
+	       "  --target PERCENT  error that is still good; default: 1.1, and 1.5 where\n"
+	       "                    robench is given a write latency\n"
 	       "  --lib FILE        the library; default: the one of this installation\n"
 	       "  --csv FILE        write the figures to FILE too\n"
 	       "  --json            print JSON instead of the table\n"
 	       "\n"
-	       "Delay is spun (NVM_INJECT=spin), since CPU time is measured; other NVM_ variables\n"
-	       "apply as they are set. A latency not 10 %% above the native one is skipped. The\n"
-	       "figures are means over the turns without outliers, beside their 95 %% confidence.\n"
+	       "Delay is spun (NVM_INJECT=spin), since CPU time is measured; other NVM_\n"
+	       "variables apply as they are set. A latency not 10 %% above the native one,\n"
+	       "or below DRAM's (nvmemu calibrate), is skipped. The figures are means over\n"
+	       "the turns without outliers, beside their 95 %% confidence.\n"
 	       "\n"
 	       "Exit status: 0 all rows are within their targets, 1 not, 2 wrong arguments,\n"
 	       "125 emulation is impossible here, 130 interrupted.\n",
@@ -167,6 +167,27 @@ static uint64_t choose_bytes(const struct validate_settings *s)
 	return bytes;
 }
 
+/* The one of NVM_DRAM_LAT, or of the calibration. */
+static int find_dram_latency(struct validate_settings *s)
+{
+	struct nve_options_message error, warning;
+	struct nve_calibration calibration;
+	struct nve_options options;
+	int err = nve_options_parse(&options, environ, &error, &warning);
+
+	if (err) {
+		cli_error("%s", error.text);
+		return err;
+	}
+	s->dram_lat_ns = (double)options.dram_lat_ps / 1000;
+	if (options.dram_lat_ps)
+		return 0;
+	err = cli_calibration(&calibration);
+	if (!err)
+		s->dram_lat_ns = (double)calibration.dram_lat_ps / 1000;
+	return err;
+}
+
 static void note_interrupt(int signal)
 {
 	(void)signal;
@@ -222,7 +243,7 @@ int cli_validate(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (check_library(&s, library))
+	if (check_library(&s, library) || find_dram_latency(&s))
 		return CLI_IMPOSSIBLE;
 	if (!s.bytes_given)
 		s.bytes = choose_bytes(&s);

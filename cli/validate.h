@@ -18,6 +18,7 @@ struct validate_settings {
 	size_t latency_count;
 	uint64_t rounds, slice_ms;
 	double target_percent; /* 0: each row's own */
+	double dram_lat_ns;    /* that the library goes by */
 	const char *csv, *library;
 };
 
@@ -31,7 +32,7 @@ enum validate_kind {
 struct validate_row {
 	enum validate_kind kind;
 	uint64_t latency_ns;
-	bool skipped; /* below what this machine can emulate; only native is known then */
+	bool skipped; /* below what this machine can emulate; only native is known */
 	struct cli_estimate native, measured;
 
 	/* derived */

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "chase.h"
+#include "bench/chase.h"
 #include "cli.h"
 
 enum { POLL_MS = 200, NOT_STARTED = 127 };

@@ -276,7 +276,8 @@ static size_t llc_footprint(const struct bench *b, uint64_t llc)
 	uint64_t l2 = read_number("/sys/devices/system/cpu/cpu0/cache/index2/size");
 	uint64_t bytes = NVE_MIN(l2 ? 3 * l2 : 3u << 20, llc ? llc / 4 : 3u << 20);
 
-	return NVE_MIN(NVE_MAX(bytes, 1u << 20), b->bytes);
+	bytes = NVE_MAX(bytes, (uint64_t)1 << 20);
+	return NVE_MIN(bytes, b->bytes);
 }
 
 /* The median of what did not come from memory: a shared cache's neighbours push lines out, which is
@@ -295,6 +296,72 @@ static void measure_llc(struct bench *b, struct nve_calibration *c, uint32_t dra
 	c->timed_llc_cycles_milli = quantile(b, 50, dram_low_ticks / 4 * 3) * 1000;
 }
 
+enum { GAP_LINES = 2048, GAP_ROUNDS = 4, CYCLE_ADDS = 20000 };
+
+static uint64_t independent_reads(struct node **node)
+{
+	uint64_t start, sum = 0;
+
+	_mm_mfence();
+	_mm_lfence();
+	start = nve_tsc();
+	for (int i = 0; i < GAP_LINES; i++)
+		sum += *(volatile uint64_t *)&node[i]->pad[0];
+	_mm_lfence();
+	(void)sum;
+	return nve_tsc() - start;
+}
+
+static uint64_t independent_stores(struct node **node)
+{
+	uint64_t start;
+
+	_mm_mfence();
+	_mm_lfence();
+	start = nve_tsc();
+	for (int i = 0; i < GAP_LINES; i++)
+		*(volatile uint64_t *)&node[i]->pad[0] = 1;
+	_mm_mfence();
+	return nve_tsc() - start;
+}
+
+static uint32_t best_gap(struct bench *b, uint64_t (*go)(struct node **node))
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int round = 0; round < GAP_ROUNDS; round++) {
+		struct node **node = b->node + (size_t)round * GAP_LINES % (b->nodes - GAP_LINES);
+
+		for (int i = 0; i < GAP_LINES; i++)
+			_mm_clflush(node[i]);
+		best = NVE_MIN(best, go(node));
+	}
+	return (uint32_t)(best * 1000 / GAP_LINES);
+}
+
+static uint32_t cycle_ticks_milli(void)
+{
+	uint64_t best = UINT64_MAX;
+
+	for (int round = 0; round < GAP_ROUNDS; round++) {
+		uint64_t start = nve_tsc(), x = 0;
+
+		for (int i = 0; i < CYCLE_ADDS / 20; i++)
+			__asm__ volatile(".rept 20\n\tadd $1, %0\n\t.endr" : "+r"(x) : : "cc");
+		best = NVE_MIN(best, nve_tsc() - start);
+	}
+	return (uint32_t)(best * 1000 / CYCLE_ADDS);
+}
+
+/* How fast independent misses follow each other, and how long a cycle is: a chain of additions
+ * takes one each. The best of a few rounds, since interruptions only add. */
+static void measure_core(struct bench *b, struct nve_calibration *c)
+{
+	c->cycle_ticks_milli = cycle_ticks_milli();
+	c->read_gap_ticks_milli = best_gap(b, independent_reads);
+	c->write_gap_ticks_milli = best_gap(b, independent_stores);
+}
+
 static uint32_t measure_l1(struct bench *b)
 {
 	double sum = 0;
@@ -311,14 +378,11 @@ static uint32_t measure_l1(struct bench *b)
 	return n ? (uint32_t)(sum / n * 1000 + 0.5) : 0;
 }
 
-/* Between the caches' readings and memory's: the geometric mean of their net latencies. */
+/* Half way between the last-level cache's reading and the fastest of memory: a hit may cost a page
+ * walk on top. */
 static uint32_t threshold(const struct nve_calibration *c, uint32_t dram_low_ticks)
 {
-	double fence = c->timed_l1_cycles_milli / 1e3;
-	double llc = NVE_MAX(c->timed_llc_cycles_milli / 1e3 - fence, 4.0);
-	double dram = NVE_MAX(dram_low_ticks - fence, llc + 1.0);
-
-	return (uint32_t)(fence + __builtin_sqrt(llc * dram) + 0.5);
+	return (c->timed_llc_cycles_milli / 1000 + dram_low_ticks) / 2;
 }
 
 static bool uses_huge_pages(const struct bench *b)
@@ -370,7 +434,9 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 	c->footprint_bytes = b.bytes;
 	c->huge_pages = uses_huge_pages(&b);
 	link_nodes(&b, b.bytes, BLOCK_BYTES);
-	c->run_ahead_instructions = nve_run_ahead_measure((void **)b.node, b.nodes);
+	nve_run_ahead_measure((void **)b.node, b.nodes, &c->run_ahead_instructions,
+			      &c->run_ahead_writers);
+	measure_core(&b, c);
 	measure_dram(&b, &s);
 	c->tsc_khz =
 		(uint64_t)((double)(nve_tsc() - start_tsc) * 1e6 / (double)(now_ns() - start_ns) +

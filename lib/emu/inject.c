@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,11 +18,11 @@
 
 enum {
 	SIGNAL = NVE_INJECT_SIGNAL,
-	SAMPLE_NS = 4000000, /* between samples at most; the kernel's tick rounds it up */
+	SAMPLE_NS = 3000000, /* at least, between samples; a tick of 4 ms must not be missed */
 	SPIN_SLACK_NS = 300, /* a shorter rest is left for the next time */
-	SLEEP_MIN_NS =
-		50000000, /* shorter delays spin in mode auto: a stalled core is a busy core */
+	SLEEP_MIN_NS = 1000000000, /* mode auto spins below: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
+	NEW_PAGES = 16,
 	SIGNAL_ROUNDS = 64,
 	RESTART_BYTES = 7, /* mov $number, %eax; syscall */
 };
@@ -167,7 +168,7 @@ static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 }
 
 /* Samples and looks ahead. Returns what that saved the program, ns. */
-static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns)
+static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns, bool in_kernel)
 {
 	uint64_t saved_ns;
 
@@ -177,13 +178,38 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 		t->samples_lost++;
 		return 0;
 	}
-	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, true, nve_guard);
+	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, in_kernel, nve_guard);
 	t->since_epoch_ns += ran_ns;
 	if (t->since_epoch_ns >= state.config.epoch_ns)
 		end_epoch(t, 0);
 	else if (nve_pages_wanted() && t->has_monitor)
 		nve_monitor_wake(t);
 	return saved_ns;
+}
+
+static void read_times(struct nve_thread_times *times)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_THREAD, &usage);
+	times->user_us =
+		(uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec;
+	times->system_us =
+		(uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec;
+	times->faults = (uint64_t)usage.ru_minflt;
+}
+
+/* The kernel books the tick that interrupted us as its own time or the program's. A thread that
+ * touches many new pages may have mapped them since the last snapshot of the mappings. */
+static bool ran_in_kernel(const struct nve_thread *t)
+{
+	const struct nve_thread_times *mark = &t->mark;
+	struct nve_thread_times now;
+
+	read_times(&now);
+	if (now.faults - mark->faults >= NEW_PAGES)
+		nve_pages_want();
+	return now.system_us - mark->system_us > now.user_us - mark->user_us;
 }
 
 static void on_timer(struct nve_thread *t, ucontext_t *uc)
@@ -193,7 +219,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	/* Delivery and return of the signal stand between two marks, but are not the program's. */
 	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
 	restart_call(uc);
-	saved_ns = sample(t, uc, ran_ns);
+	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(t));
 	done_ns = cpu_ns();
 	cost_ns = done_ns - enter_ns + state.config.signal_ns;
 	t->cost_ns += cost_ns;
@@ -201,6 +227,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	if (t->ahead)
 		nve_ahead_charge(t->ahead, (int64_t)cost_ns - (int64_t)saved_ns);
 	serve_due(t);
+	read_times(&t->mark);
 	t->mark_ns = cpu_ns();
 	timer_arm(t->timer_id, state.sample_ns);
 }
@@ -255,6 +282,7 @@ int nve_inject_start(struct nve_thread *t)
 
 	if (rc)
 		return rc;
+	read_times(&t->mark);
 	t->mark_ns = cpu_ns();
 	t->has_timer = true;
 	rc = timer_arm(t->timer_id, state.sample_ns);

@@ -1,8 +1,11 @@
 """The command nvmemu: dispatch, help, version, the list of variables. Argument: the binary."""
+import json
 import os
 import re
+import resource
 import subprocess
 import sys
+import tempfile
 
 nvmemu = sys.argv[1]
 clean = {k: v for k, v in os.environ.items() if not k.startswith("NVM_")}
@@ -24,7 +27,7 @@ assert re.fullmatch(r"nvmemu \d+\.\d+\.\d+\n", run("--version").stdout)
 top = run("--help")
 assert top.returncode == 0 and top.stderr == ""
 commands = re.findall(r"^  (\w+) +\w.*$", top.stdout, re.M)
-assert "env" in commands
+assert {"env", "calibrate", "validate"} == set(commands), commands
 for command in commands:
     told = run(command, "--help")
     assert told.returncode == 0 and told.stderr == "", told
@@ -64,3 +67,34 @@ table = run("env", "--markdown", NVM_WLAT="300").stdout.splitlines()
 assert table[:2] == ["| variable | default | meaning |", "| --- | --- | --- |"]
 assert all(re.fullmatch(r"\| (NVM_\w+) \| [^|]+ \| [^|]+ \|", line) for line in table[2:]), table
 assert [line.split()[1] for line in table[2:]] == list(plain)
+
+
+# the calibration: kept in the user's cache, printed in both forms
+with tempfile.TemporaryDirectory() as cache:
+    done = run("calibrate", "--json", XDG_CACHE_HOME=cache)
+    assert done.returncode == 0 and done.stderr == "", done
+    figures = json.loads(done.stdout)
+    assert figures["schema"] == "nvmemu-calibration"
+    assert 0 < figures["llc_lat_ns"] < figures["dram_lat_ns"]
+    assert figures["fence_ticks"] < figures["threshold_ticks"] < figures["timed_dram_ticks"]
+    kept = figures["kept_in"]
+    assert kept.startswith(cache + "/nvmemu/") and os.path.getsize(kept) > 0
+    before = os.stat(kept).st_ino
+
+    done = run("calibrate", XDG_CACHE_HOME=cache)
+    assert done.returncode == 0 and done.stderr == "", done
+    assert re.search(r"^dram_lat +[\d.]+ ns +\S", done.stdout, re.M), done.stdout
+    assert done.stdout.endswith(f"\nkept in {kept}\n")
+    assert os.stat(kept).st_ino != before, "not renewed"
+
+    # no room: the figures are printed, the old ones stay, and the status tells
+    with open(kept) as f:
+        old = f.read()
+    done = subprocess.run(
+        [nvmemu, "calibrate"], env=clean | {"XDG_CACHE_HOME": cache},
+        capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+    assert done.returncode == 1 and f"cannot keep the figures in {kept}" in done.stderr, done
+    assert "dram_lat" in done.stdout and "kept in" not in done.stdout
+    with open(kept) as f:
+        assert f.read() == old

@@ -1,7 +1,7 @@
 """nvmemu validate: columns, files, exit statuses, interruptions; not accuracy.
 
-Arguments: the binary, a shared library that does nothing, a library that ends each process with status
-125, and perhaps the real library.
+Arguments: the binary, a shared library that does nothing, a library that ends each process with
+status 125, and perhaps the real library.
 """
 import csv
 import json
@@ -132,4 +132,5 @@ assert re.search(r"^validate: [01] of 1 targets met$", out, re.M), out
 for lib in filter(None, real):
     done = run("--bytes", "8M", "--rounds", "1", "--latencies", "1000", "--slice", "20", lib=lib)
     assert done.returncode in (0, 1), done
-    assert len(re.findall(r"^(?:wb|ro)bench .* (?:within|beyond) [\d.]+$", done.stdout, re.M)) == 3, done
+    row = r"^(?:wb|ro)bench .* (?:within|beyond) [\d.]+$"
+    assert len(re.findall(row, done.stdout, re.M)) == 3, done

@@ -38,6 +38,10 @@ static const struct nve_calibration sample = {
 	.signal_ns = 2100,
 	.huge_pages = true,
 	.footprint_bytes = 134217728,
+	.run_ahead_writers = 192,
+	.cycle_ticks_milli = 650,
+	.read_gap_ticks_milli = 25000,
+	.write_gap_ticks_milli = 8000,
 	.tries = 1,
 	.llc_bytes = 33554432,
 	.measured_at_s = 1700000000,
@@ -56,6 +60,10 @@ static bool same(const struct nve_calibration *a, const struct nve_calibration *
 	       a->signal_ns == b->signal_ns && a->huge_pages == b->huge_pages &&
 	       a->probe_cycles_milli == b->probe_cycles_milli &&
 	       a->footprint_bytes == b->footprint_bytes && a->tries == b->tries &&
+	       a->cycle_ticks_milli == b->cycle_ticks_milli &&
+	       a->run_ahead_writers == b->run_ahead_writers &&
+	       a->read_gap_ticks_milli == b->read_gap_ticks_milli &&
+	       a->write_gap_ticks_milli == b->write_gap_ticks_milli &&
 	       a->llc_bytes == b->llc_bytes && a->measured_at_s == b->measured_at_s;
 }
 

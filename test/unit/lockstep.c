@@ -12,7 +12,7 @@ struct window {
 	struct tracee *t;
 	struct nve_cpu cpu;
 	struct nve_cpu *before; /* [i]: registers before instruction i; the last: at the end */
-	uint64_t *step_of;	/* the step count announced with them */
+	uint64_t *step_of;      /* the step count announced with them */
 	uint32_t count;
 	struct nve_access *accesses;
 	uint32_t access_count;
@@ -61,7 +61,8 @@ static int on_fetch(void *ctx, uint64_t addr, uint8_t dst[16])
 
 	if (!tracee_read(window->t, addr, dst, 16))
 		return 16;
-	return rest < 16 ? (tracee_read(window->t, addr, dst, (size_t)rest) ? -EFAULT : rest) : -EFAULT;
+	return rest < 16 ? (tracee_read(window->t, addr, dst, (size_t)rest) ? -EFAULT : rest)
+			 : -EFAULT;
 }
 
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
@@ -73,19 +74,52 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 	window->before[window->count++] = window->cpu;
 }
 
-static const struct nve_interp_world world = {
+static uint64_t on_tsc(void *ctx)
+{
+	(void)ctx;
+	return __builtin_ia32_rdtsc();
+}
+
+static struct nve_interp_world world = {
 	.access = on_access, .read = on_read, .fetch = on_fetch, .step = on_step, .ctx = &w};
+
+static bool has_unknown(const struct nve_cpu *cpu)
+{
+	return cpu->gpr_unknown || cpu->vec_unknown || cpu->k_unknown || cpu->flags_unknown;
+}
+
+/* Mnemonic of the first instruction of the window that left something unknown, or "". */
+static const char *source_of_unknown(void)
+{
+	static char name[24];
+	static ZydisDisassembledInstruction insn;
+	uint8_t code[16];
+
+	name[0] = 0;
+	for (uint32_t i = 0; i < w.count; i++) {
+		if (!has_unknown(&w.before[i + 1]))
+			continue;
+		if (!tracee_read(w.t, w.before[i].rip, code, 15) &&
+		    ZYAN_SUCCESS(
+			    ZydisDisassembleIntel(ZYDIS_MACHINE_MODE_LONG_64, 0, code, 15, &insn)))
+			snprintf(name, sizeof(name), "%.23s", insn.text);
+		break;
+	}
+	return name;
+}
 
 static void count_stop(struct lockstep_totals *totals, enum nve_stop stop)
 {
-	const char *name = nve_interp_stop_name(interp);
+	char name[sizeof(totals->reasons[0].name)];
 
 	totals->stops[stop]++;
 	if (stop == NVE_STOP_LIMIT || stop == NVE_STOP_SYSCALL)
 		return;
+	snprintf(name, sizeof(name), "%s < %s", nve_interp_stop_name(interp), source_of_unknown());
 	for (unsigned i = 0; i < 32; i++) {
 		if (!totals->reasons[i].count)
-			snprintf(totals->reasons[i].name, sizeof(totals->reasons[i].name), "%s", name);
+			snprintf(totals->reasons[i].name, sizeof(totals->reasons[i].name), "%s",
+				 name);
 		if (strcmp(totals->reasons[i].name, name))
 			continue;
 		totals->reasons[i].count++;
@@ -117,6 +151,8 @@ static struct nve_interp_result interpret(struct tracee *t, uint32_t limit,
 
 void lockstep_ahead(struct tracee *t, uint32_t limit, struct lockstep_totals *totals)
 {
+	world.tsc = on_tsc;
+	tracee_share_vvar(t);
 	interpret(t, limit, totals);
 }
 
@@ -138,8 +174,8 @@ static unsigned differ(const char *name, unsigned i, uint64_t mine, uint64_t rea
 {
 	if (mine == real)
 		return 0;
-	printf("  %s%u: interpreted %016llx, processor %016llx\n", name, i, (unsigned long long)mine,
-	       (unsigned long long)real);
+	printf("  %s%u: interpreted %016llx, processor %016llx\n", name, i,
+	       (unsigned long long)mine, (unsigned long long)real);
 	return 1;
 }
 
@@ -164,18 +200,24 @@ static unsigned compare(const struct nve_cpu *mine, const struct nve_cpu *real)
 	return wrong;
 }
 
+static bool decode(uint64_t ip, ZydisDecodedInstruction *insn, ZydisDecodedOperand *op)
+{
+	ZydisDecodedOperand unused[ZYDIS_MAX_OPERAND_COUNT];
+	ZydisDecoder decoder;
+	uint8_t code[16] = {0};
+
+	on_fetch(&w, ip, code);
+	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
+	return ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, 15, insn, op ? op : unused));
+}
+
 static bool is_repeated(const struct nve_cpu *cpu)
 {
-	uint8_t code[16];
-	ZydisDecoder decoder;
 	ZydisDecodedInstruction insn;
 
-	if (tracee_read(w.t, cpu->rip, code, 15))
-		return false;
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	return ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(&decoder, NULL, code, 15, &insn)) &&
-	       (insn.attributes & (ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE |
-				   ZYDIS_ATTRIB_HAS_REPNE));
+	return decode(cpu->rip, &insn, NULL) &&
+	       (insn.attributes &
+		(ZYDIS_ATTRIB_HAS_REP | ZYDIS_ATTRIB_HAS_REPE | ZYDIS_ATTRIB_HAS_REPNE));
 }
 
 /* Steps over the instruction at *before, a repeated one up to where the interpreter got. */
@@ -203,11 +245,21 @@ static bool makes_plain_access(const ZydisDecodedInstruction *insn, const ZydisD
 	case ZYDIS_CATEGORY_NOP:
 	case ZYDIS_CATEGORY_WIDENOP:
 	case ZYDIS_CATEGORY_PREFETCH:
+	case ZYDIS_CATEGORY_PREFETCHWT1:
 	case ZYDIS_CATEGORY_BITBYTE:
 	case ZYDIS_CATEGORY_XSAVE:
 	case ZYDIS_CATEGORY_XSAVEOPT:
 	case ZYDIS_CATEGORY_CLFLUSHOPT:
+	case ZYDIS_CATEGORY_CLDEMOTE:
 	case ZYDIS_CATEGORY_CLWB: return false;
+	default: break;
+	}
+	switch (insn->mnemonic) {
+	case ZYDIS_MNEMONIC_CLFLUSH:
+	case ZYDIS_MNEMONIC_VMASKMOVPS:
+	case ZYDIS_MNEMONIC_VMASKMOVPD:
+	case ZYDIS_MNEMONIC_VPMASKMOVD:
+	case ZYDIS_MNEMONIC_VPMASKMOVQ: return false;
 	default: return op->size <= 512;
 	}
 }
@@ -224,16 +276,12 @@ static void fill_context(const struct nve_cpu *cpu, ZydisRegisterContext *contex
 /* The visible memory operand's address by the decoder's own arithmetic must have been announced. */
 static unsigned compare_address(const struct nve_cpu *real, uint64_t step)
 {
-	ZydisDecoder decoder;
 	ZydisDecodedInstruction insn;
 	ZydisDecodedOperand op[ZYDIS_MAX_OPERAND_COUNT];
 	ZydisRegisterContext context;
-	uint8_t code[16];
 	ZyanU64 addr;
 
-	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
-	if (tracee_read(w.t, real->rip, code, 15) ||
-	    !ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder, code, 15, &insn, op)))
+	if (!decode(real->rip, &insn, op))
 		return 0;
 	for (unsigned i = 0; i < insn.operand_count_visible; i++) {
 		if (!makes_plain_access(&insn, &op[i]))
@@ -253,6 +301,14 @@ static unsigned compare_address(const struct nve_cpu *real, uint64_t step)
 	return 0;
 }
 
+static bool is_pushf(const struct nve_access *access)
+{
+	ZydisDecodedInstruction insn;
+
+	return decode(access->ip, &insn, NULL) &&
+	       (insn.mnemonic == ZYDIS_MNEMONIC_PUSHFQ || insn.mnemonic == ZYDIS_MNEMONIC_PUSHF);
+}
+
 /* What the interpreted program would read must be what the real one has in memory now. */
 static unsigned compare_memory(struct tracee *t)
 {
@@ -267,10 +323,15 @@ static unsigned compare_memory(struct tracee *t)
 		if (nve_interp_peek(interp, &world, a->addr, mine, a->size) ||
 		    tracee_read_now(t, a->addr, real, a->size))
 			continue;
+		if (is_pushf(a))
+			real[1] &= 0xfe; /* the trap flag is ours */
 		if (!memcmp(mine, real, a->size))
 			continue;
 		printf("  memory at %llx, %u bytes, stored at %llx, differs\n",
 		       (unsigned long long)a->addr, a->size, (unsigned long long)a->ip);
+		for (unsigned j = 0; j < w.count; j++)
+			if (w.step_of[j] == a->step)
+				print_instruction(&w.before[j]);
 		wrong++;
 	}
 	return wrong;
@@ -288,6 +349,7 @@ int lockstep_window(struct tracee *t, uint32_t limit, struct lockstep_totals *to
 {
 	static struct nve_cpu real;
 
+	world.tsc = NULL;
 	interpret(t, limit, totals);
 	for (uint32_t i = 0; i < w.count; i++) {
 		const struct nve_cpu *before = &w.before[i], *after = &w.before[i + 1];
@@ -316,8 +378,8 @@ int lockstep_window(struct tracee *t, uint32_t limit, struct lockstep_totals *to
 void lockstep_print(const char *what, const struct lockstep_totals *totals)
 {
 	static const char *const names[NVE_STOP_COUNT] = {
-		"limit",   "syscall",	  "unmapped", "unknown branch", "unknown address",
-		"unsupported", "trap", "overlay"};
+		"limit",           "syscall",     "unmapped", "unknown branch",
+		"unknown address", "unsupported", "trap",     "overlay"};
 	double windows = totals->windows ? (double)totals->windows : 1;
 	double registers = totals->all_registers ? (double)totals->all_registers : 1;
 

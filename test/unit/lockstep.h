@@ -12,15 +12,17 @@ struct lockstep_totals {
 	uint64_t accesses;
 	uint64_t stops[NVE_STOP_COUNT];
 	struct {
-		char name[24];
+		char name[48];
 		uint64_t count;
-	} reasons[32]; /* mnemonics that ended windows other than by limit or system call */
+	} reasons[32]; /* what ended windows but limit and system calls: mnemonic < first unknown
+			  result */
 };
 
 /* Allocates what all windows share. */
 int lockstep_init(void);
 
-/* One window from where the child stands. 0, 1 at a mismatch, or -ECHILD, -EINTR: it ended early. */
+/* One window from where the child stands. 0, 1 at a mismatch, or -ECHILD, -EINTR: it ended early.
+ */
 int lockstep_window(struct tracee *t, uint32_t limit, struct lockstep_totals *totals);
 
 /* Only interprets: for the length of windows. */

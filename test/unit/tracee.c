@@ -3,7 +3,9 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
@@ -18,6 +20,7 @@ static int attach(struct tracee *t)
 {
 	int status;
 
+	memset(&t->vvar, 0, sizeof(t->vvar));
 	if (waitpid(t->pid, &status, 0) < 0)
 		return -errno;
 	if (!WIFSTOPPED(status))
@@ -114,7 +117,7 @@ void tracee_get(struct tracee *t, struct nve_cpu *cpu)
 
 	ptrace(PTRACE_GETREGS, t->pid, NULL, &r);
 	const uint64_t gpr[16] = {r.rax, r.rcx, r.rdx, r.rbx, r.rsp, r.rbp, r.rsi, r.rdi,
-				  r.r8,	 r.r9,	r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
+				  r.r8,  r.r9,  r.r10, r.r11, r.r12, r.r13, r.r14, r.r15};
 
 	memcpy(cpu->gpr, gpr, sizeof(gpr));
 	cpu->rip = r.rip;
@@ -176,13 +179,50 @@ int tracee_write(const struct tracee *t, uint64_t addr, const void *src, size_t 
 	return process_vm_writev(t->pid, &from, 1, &to, 1, 0) == (ssize_t)size ? 0 : -EFAULT;
 }
 
+/* First mapping of that name in a maps file; 0 if there is none. */
+static uint64_t find_mapping(const char *maps, const char *name, uint64_t *end)
+{
+	FILE *file = fopen(maps, "re");
+	char line[512];
+	uint64_t start = 0, stop = 0;
+
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strstr(line, name) && sscanf(line, "%" SCNx64 "-%" SCNx64, &start, &stop) == 2)
+			break;
+		start = 0;
+	}
+	if (file)
+		fclose(file);
+	*end = stop;
+	return start;
+}
+
+void tracee_share_vvar(struct tracee *t)
+{
+	char maps[64];
+	uint64_t unused;
+
+	snprintf(maps, sizeof(maps), "/proc/%d/maps", (int)t->pid);
+	t->vvar.start = find_mapping(maps, "[vvar]", &t->vvar.end);
+	t->vvar.own = find_mapping("/proc/self/maps", "[vvar]", &unused);
+}
+
+static bool read_page(struct tracee *t, uint64_t addr, uint8_t *data)
+{
+	if (t->vvar.own && addr >= t->vvar.start && addr < t->vvar.end) {
+		memcpy(data, (const void *)(uintptr_t)(t->vvar.own + (addr - t->vvar.start)), 4096);
+		return true;
+	}
+	return !tracee_read_now(t, addr, data, 4096);
+}
+
 static const struct tracee_page *page_at(struct tracee *t, uint64_t addr)
 {
 	struct tracee_page *page = &t->pages[addr >> 12 & (TRACEE_PAGES - 1)];
 
 	if (page->addr != addr) {
 		page->addr = addr;
-		page->readable = !tracee_read_now(t, addr, page->data, sizeof(page->data));
+		page->readable = read_page(t, addr, page->data);
 	}
 	return page->readable ? page : NULL;
 }

@@ -21,6 +21,9 @@ struct tracee {
 	pid_t pid;
 	struct tracee_page *pages; /* memory as it was at tracee_forget */
 	size_t xsave_bytes;
+	struct {
+		uint64_t start, end, own; /* the kernel's time data, there and here */
+	} vvar;
 	alignas(64) uint8_t xsave[16384];
 };
 
@@ -45,6 +48,10 @@ void tracee_set(struct tracee *t, const struct nve_cpu *cpu);
 
 /* Forgets what was read, before a new window. */
 void tracee_forget(struct tracee *t);
+
+/* Lets tracee_read serve the time data of the vDSO, which another process cannot read, from here.
+ */
+void tracee_share_vvar(struct tracee *t);
 
 /* 0 or -EFAULT; as of the last tracee_forget, or now. */
 int tracee_read(struct tracee *t, uint64_t addr, void *dst, size_t size);

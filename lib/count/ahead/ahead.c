@@ -1,12 +1,14 @@
 #include "count/ahead/ahead.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "count/ahead/dirty.h"
 #include "count/ahead/learned.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/touch.h"
@@ -18,16 +20,22 @@ enum {
 	TOUCH_MAX = 1024,
 	MIN_GAP_NS = 50000,  /* the thread must have left the last window's lines behind */
 	MIN_OCCURRENCES = 4, /* a window's own label needs as many to stand alone */
-	MIN_AT_RISK = 16,    /* lines that a dirty fraction needs to rest on */
+	MIN_FOLLOWED = 32,   /* instructions; lines followed for less say nothing */
 	PROBE_LINES = 4,
 	PROBE_PRIOR = 128, /* weight of the calibrated latency, readings */
 	PROBE_HALVE = 8192,
 	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
+	CLASS_HALVE_TICKS = 4000000,
 	LATENCY_HALVE = 32768,
 	OUTLIER_LATENCIES = 20, /* a reading so many times DRAM's latency was interrupted */
 	TOKENS_MAX_NS = 20000000,
+	TOKENS_START_NS = 2000000, /* early windows teach most */
 	PPM = 1000000,
 };
+
+/* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
+#define MIN_WAITED  0.02
+#define FADE_CYCLES 2e6
 
 /* Process-wide. */
 static struct {
@@ -48,12 +56,16 @@ static struct {
 
 struct nve_ahead {
 	struct nve_ahead_counts counts;
-	struct nve_dirty_counts dirty;
+	struct nve_dirty dirty;
 	struct nve_window *window;
 	uint64_t rng;
 	int64_t tokens_ns;
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
+	/* of all instructions after an access: latency of misses and all latency, fading sums */
+	uint64_t class_missing_ticks, class_all_ticks;
+	/* of its windows as modelled, fading sums: time that misses held up, time gained without */
+	double waited_cycles, gained_cycles;
 	/* since the last epoch ended; ns */
 	uint64_t epoch_ns, epoch_answered_ns;
 	double epoch_label_ns, epoch_label_dirty_ns;
@@ -64,6 +76,15 @@ struct nve_ahead {
 static uint64_t outlier_ticks(const struct nve_calibration *cal)
 {
 	return (uint64_t)OUTLIER_LATENCIES * cal->timed_dram_cycles_milli / 1000;
+}
+
+/* Misses outstanding at a time: so many as make one latency into the gap between independent ones.
+ */
+static uint32_t slots(const struct nve_calibration *cal, uint32_t gap_milli)
+{
+	uint32_t n = (cal->timed_dram_cycles_milli - cal->timed_l1_cycles_milli) / gap_milli;
+
+	return n < 1 ? 1 : NVE_MIN(n, (uint32_t)NVE_CORE_SLOTS);
 }
 
 int nve_ahead_setup(const struct nve_calibration *cal, uint64_t budget_ppm, uint64_t library_start,
@@ -77,6 +98,11 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t budget_ppm, uint
 		.threshold_ticks = cal->threshold_cycles,
 		.outlier_ticks = (uint32_t)outlier_ticks(cal),
 		.run_ahead = cal->run_ahead_instructions,
+		.core = {.cycle_ticks = cal->cycle_ticks_milli / 1e3f,
+			 .read_slots = slots(cal, cal->read_gap_ticks_milli),
+			 .write_slots = slots(cal, cal->write_gap_ticks_milli),
+			 .window = cal->run_ahead_instructions,
+			 .writers = cal->run_ahead_writers},
 	};
 	shared.budget_ppm = budget_ppm;
 	shared.library_start = library_start;
@@ -117,8 +143,9 @@ struct nve_ahead *nve_ahead_new(uint32_t seed)
 	if (mem == MAP_FAILED)
 		return NULL;
 	a = mem;
+	a->tokens_ns = TOKENS_START_NS;
 	a->rng = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
-	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine,
+	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine, shared.learned,
 				    shared.pages_ttl_ticks);
 	return a;
 }
@@ -143,7 +170,7 @@ static uint32_t draw_limit(struct nve_ahead *a)
 
 	for (int i = 0; i < WINDOW_OCTAVES && next_random(a) >> 61 == 0; i++)
 		limit *= 4;
-	return limit;
+	return limit + shared.machine.run_ahead;
 }
 
 static void fade(uint64_t *sum, uint64_t *count, uint64_t halve_at)
@@ -203,24 +230,67 @@ static void count_stop(struct nve_ahead *a, enum nve_stop stop)
 	atomic_store(&shared.stop_names, n + 1);
 }
 
-/* Every missed line says whether it gets written, to its instruction and to the thread. */
+/* Every missed line that was followed for a while says whether it gets written. */
 static void learn_dirty(struct nve_ahead *a, uint32_t steps)
 {
 	const struct nve_lines *lines = nve_window_lines(a->window);
+	uint32_t followed = 0, written = 0;
 
 	for (uint32_t i = 0; i < lines->count; i++) {
-		const struct nve_line *line = nve_lines_at(lines, i);
-		uint32_t followed = steps - line->first_step;
-		uint32_t delay = line->written_step - line->first_step;
-		struct nve_learned_ip *e;
+		const struct nve_line *line = &lines->line[i];
 
-		if (!line->missed)
+		if (!line->missed || steps - line->first_step < MIN_FOLLOWED)
 			continue;
-		nve_dirty_add(&a->dirty, followed, line->written, delay);
-		e = nve_learned_find(shared.learned, line->first_ip, true);
-		if (e)
-			nve_dirty_add(&e->dirty, followed, line->written, delay);
+		followed++;
+		written += line->written;
 	}
+	for (uint32_t i = 0; i < lines->count && followed; i++) {
+		const struct nve_line *line = &lines->line[i];
+
+		if (line->missed && steps - line->first_step >= MIN_FOLLOWED)
+			nve_dirty_add(&a->dirty, 1.0 / followed, steps - line->first_step,
+				      line->written, line->written_step - line->first_step);
+	}
+	if (followed)
+		nve_dirty_end_window(&a->dirty, (double)written / followed);
+}
+
+/*
+ * How much shorter the time would be without misses, in parts of the time in which they hold up
+ * retirement. Below 1 where work that runs in their shadow would then take that time itself.
+ */
+static double exposed(const struct nve_ahead *a)
+{
+	if (a->waited_cycles <= 0)
+		return 1;
+	return fmin(fmax(a->gained_cycles / a->waited_cycles, 0), 1);
+}
+
+static void learn_exposed(struct nve_ahead *a, const struct nve_window_result *r)
+{
+	if (a->waited_cycles > FADE_CYCLES) {
+		a->waited_cycles /= 2;
+		a->gained_cycles /= 2;
+	}
+	if (r->waited_cycles < MIN_WAITED * r->real_cycles)
+		return;
+	a->waited_cycles += r->waited_cycles;
+	a->gained_cycles += r->real_cycles - r->resident_cycles;
+}
+
+/*
+ * What the touches of the window's misses spare the program: one after another they took their
+ * latencies; the program would have waited for them as the core model says, less where they
+ * overlap.
+ */
+static uint64_t saved(const struct nve_window_result *r)
+{
+	double ticks = (double)r->miss_ticks, modelled = r->real_cycles - r->resident_cycles;
+	double serial = r->modelled_miss_cycles;
+
+	if (serial > 0)
+		ticks *= fmin(fmax(modelled / serial, 0), 1);
+	return nve_tsc_to_ns((uint64_t)ticks, shared.cal.tsc_khz);
 }
 
 static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_syscall,
@@ -240,19 +310,28 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 	c->window_steps += r->steps;
 	/* A window that touched as many lines as it may is as long as it was allowed to be. */
 	c->window_limits += r->stop == NVE_STOP_LIMIT ? r->steps : plan.limit;
+	if (r->stop == NVE_STOP_SYSCALL) {
+		c->window_call_steps += r->steps;
+		c->window_call_limits += plan.limit;
+	}
 	c->touches += r->touches;
 	c->misses += r->misses;
 	c->misses_written += r->misses_written;
 	c->faults += r->faults;
 	c->miss_ticks += r->miss_ticks;
+	c->miss_ticks_squared += r->miss_ticks_squared;
 	c->miss_timed += r->miss_timed;
+	fade(&a->class_missing_ticks, &a->class_all_ticks, CLASS_HALVE_TICKS);
+	a->class_missing_ticks += r->class_missing_ticks;
+	a->class_all_ticks += r->class_all_ticks;
 	fade(&a->latency_ticks, &a->latency_count, LATENCY_HALVE);
 	a->latency_ticks += r->miss_ticks;
 	a->latency_count += r->miss_timed;
 	count_stop(a, r->stop);
 	learn_dirty(a, r->steps);
+	learn_exposed(a, r);
 	probe();
-	saved_ns = nve_tsc_to_ns(r->miss_ticks, shared.cal.tsc_khz);
+	saved_ns = saved(r);
 	c->saved_ns += saved_ns;
 	return saved_ns;
 }
@@ -266,63 +345,61 @@ static bool is_after_syscall(uint64_t ip)
 	       code[1] == 0x05;
 }
 
-/* The sample's stall label, ppm; false when neither the window nor the past knows. */
+/* Instructions that no window has passed: the mean over all that come after an access, as this
+ * sample's does; without an access before there is nothing to wait for. */
+static bool label_by_kind(struct nve_ahead *a, uint64_t ip, double *label)
+{
+	enum nve_before before = nve_window_before(a->window, ip);
+	struct nve_learned_ip *e;
+
+	if (before == NVE_BEFORE_UNKNOWN ||
+	    (before == NVE_BEFORE_ACCESS && a->class_all_ticks == 0))
+		return false;
+	a->counts.answered_by_kind++;
+	*label = 0;
+	if (before == NVE_BEFORE_ACCESS) {
+		*label = (double)a->class_missing_ticks / (double)a->class_all_ticks * exposed(a);
+		return true;
+	}
+	e = nve_learned_find(shared.learned, ip, true);
+	if (e)
+		nve_learned_add(e, 0, 1);
+	return true;
+}
+
+/* The sample's stall label, 0 to 1; false when it is not known. */
 static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
-			 uint32_t *label_ppm, uint64_t *suspect_ip)
+			 double *label)
 {
-	struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, true);
-	uint32_t own = 0, known;
+	const struct nve_learned_ip *e;
 
-	(void)a;
-	*suspect_ip = r->suspect_ip;
-	if (r->occurrences) {
-		own = (uint32_t)((double)r->missing_ticks / (double)r->all_ticks * PPM);
-		if (e)
-			nve_learned_add_label(e, own);
-		if (e && r->suspect_ip)
-			atomic_store_explicit(&e->suspect_ip, r->suspect_ip, memory_order_relaxed);
-	}
-	if (e && !*suspect_ip)
-		*suspect_ip = atomic_load_explicit(&e->suspect_ip, memory_order_relaxed);
-	*label_ppm = own;
-	if (r->occurrences >= MIN_OCCURRENCES)
-		return true;
-	if (e && nve_learned_label(e, &known)) {
-		*label_ppm = known;
+	if (r->occurrences >= MIN_OCCURRENCES) {
+		*label = (double)r->missing_ticks / (double)r->all_ticks * exposed(a);
 		return true;
 	}
-	return r->occurrences != 0;
+	e = nve_learned_find(shared.learned, ip, false);
+	if (!e || !nve_learned_label(e, label))
+		return label_by_kind(a, ip, label);
+	*label *= exposed(a);
+	return true;
 }
 
-/* Dirty fraction of the misses that a label stands for: the suspect's own, else the thread's. */
-static uint32_t dirty_ppm(struct nve_ahead *a, uint64_t suspect_ip)
+static void answer(struct nve_ahead *a, uint64_t cpu_ns, double label)
 {
-	struct nve_learned_ip *e =
-		suspect_ip ? nve_learned_find(shared.learned, suspect_ip, false) : NULL;
-	uint32_t dirty, se;
-
-	if (e && nve_dirty_estimate(&e->dirty, MIN_AT_RISK, &dirty, &se) >= MIN_AT_RISK)
-		return dirty;
-	nve_dirty_estimate(&a->dirty, 1, &dirty, &se);
-	return dirty;
-}
-
-static void answer(struct nve_ahead *a, uint64_t cpu_ns, uint32_t label_ppm, uint32_t dirty)
-{
-	double label = label_ppm / 1e6, time = (double)cpu_ns, stall = label * time;
+	double time = (double)cpu_ns, stall = label * time, se;
+	double wb = stall * nve_dirty_fraction(&a->dirty, &se);
 
 	a->counts.answered++;
 	a->counts.answered_ns += cpu_ns;
 	a->counts.label_ns += stall;
 	a->counts.label_squared_ns += label * stall;
-	a->counts.label_dirty_ns += stall * dirty / 1e6;
+	a->counts.label_dirty_ns += wb;
 	a->epoch_answered_ns += cpu_ns;
 	a->epoch_label_ns += stall;
-	a->epoch_label_dirty_ns += stall * dirty / 1e6;
+	a->epoch_label_dirty_ns += wb;
 	atomic_fetch_add_explicit(&shared.share_ns, cpu_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&shared.share_label_ns, (uint64_t)stall, memory_order_relaxed);
-	atomic_fetch_add_explicit(&shared.share_wb_ns, (uint64_t)(stall * dirty / 1e6),
-				  memory_order_relaxed);
+	atomic_fetch_add_explicit(&shared.share_wb_ns, (uint64_t)wb, memory_order_relaxed);
 }
 
 static bool affordable(struct nve_ahead *a, uint64_t cpu_ns)
@@ -332,13 +409,13 @@ static bool affordable(struct nve_ahead *a, uint64_t cpu_ns)
 	return a->tokens_ns > 0;
 }
 
-uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns, bool may_look,
-			  void (*guard)(bool enter))
+uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
+			  bool in_kernel, void (*guard)(bool enter))
 {
-	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], suspect_ip, saved_ns = 0;
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
-	bool affords = affordable(a, cpu_ns), kernel;
-	uint32_t label;
+	bool affords = affordable(a, cpu_ns), after_call, answered;
+	double label = 0;
 
 	a->counts.samples++;
 	a->epoch_ns += cpu_ns;
@@ -347,18 +424,19 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		return 0;
 	}
 	guard(true);
-	kernel = is_after_syscall(ip);
-	if (affords && may_look && cpu_ns >= MIN_GAP_NS)
-		saved_ns = look(a, uc, kernel, &r);
+	after_call = is_after_syscall(ip);
+	if (affords && cpu_ns >= MIN_GAP_NS)
+		saved_ns = look(a, uc, after_call || in_kernel, &r);
+	answered = after_call || in_kernel || label_sample(a, ip, &r, &label);
 	guard(false);
-	if (kernel) {
+	if (after_call || in_kernel) {
 		a->counts.samples_kernel++;
-		answer(a, cpu_ns, 0, 0);
+		answer(a, cpu_ns, 0);
 		return saved_ns;
 	}
 	a->counts.samples_user++;
-	if (label_sample(a, ip, &r, &label, &suspect_ip))
-		answer(a, cpu_ns, label, dirty_ppm(a, suspect_ip));
+	if (answered)
+		answer(a, cpu_ns, label);
 	else
 		a->counts.samples_no_answer++;
 	return saved_ns;
@@ -415,10 +493,10 @@ const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a)
 
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a)
 {
-	uint32_t dirty, se;
+	double se;
 
-	nve_dirty_estimate(&a->dirty, 1, &dirty, &se);
-	return se;
+	nve_dirty_fraction(&a->dirty, &se);
+	return a->dirty.windows > 0 ? (uint32_t)(se * PPM) : 0;
 }
 
 int nve_ahead_stop_names(struct nve_ahead_stop_name *names, int capacity)

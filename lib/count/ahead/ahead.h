@@ -20,6 +20,7 @@
 struct nve_ahead_counts {
 	uint64_t samples, samples_user, samples_kernel, samples_own, samples_no_answer;
 	uint64_t windows, window_steps, window_limits;
+	uint64_t window_call_steps, window_call_limits; /* of those that ended at a system call */
 	uint64_t window_stops[NVE_STOP_COUNT];
 	uint64_t touches, misses, misses_written, faults;
 	uint64_t miss_ticks, miss_timed;   /* latencies, TSC ticks */
@@ -29,6 +30,7 @@ struct nve_ahead_counts {
 	double label_ns, label_squared_ns; /* sums over them of label * time, label^2 * time */
 	double label_dirty_ns;             /* of label * dirty fraction * time */
 	uint64_t answered;                 /* samples with an answer */
+	uint64_t answered_by_kind;         /* of them those known by kind of instruction only */
 };
 
 /* Most frequent instructions that end windows early, process-wide. */
@@ -54,11 +56,12 @@ void nve_ahead_delete(struct nve_ahead *a);
 
 /*
  * One time sample, in the handler: cpu_ns of the program's own CPU time have passed since the last
- * one. Takes a window when the budget and may_look allow it. guard(true) is called before memory of
- * the program is read, guard(false) after. Returns what the window saved the program, ns.
+ * one. in_kernel: the interrupted tick fell into the kernel (a page fault, say), at whose return
+ * the thread stands now. Takes a window when the budget allows it. guard(true) is called before
+ * memory of the program is read, guard(false) after. Returns what the window saved the program, ns.
  */
-uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns, bool may_look,
-			  void (*guard)(bool enter));
+uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
+			  bool in_kernel, void (*guard)(bool enter));
 
 /* Tells the budget what the sample cost in all, savings subtracted. In the handler. */
 void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns);

@@ -1,12 +1,11 @@
 #include "count/ahead/alu.h"
 
-#include <limits.h>
-
 /* Flags travel in ax: ah as lahf and sahf have it, al the overflow flag. */
 #define FLAGS_IN  "add $127, %%al\n\tsahf\n\t"
 #define FLAGS_OUT "\n\tlahf\n\tseto %%al"
 
 typedef uint64_t alu_fn(uint64_t a, uint64_t b, uint64_t *flags);
+typedef void pair_fn(uint64_t b, uint64_t *low, uint64_t *high, uint64_t *flags);
 
 static uint64_t pack(uint64_t flags)
 {
@@ -89,29 +88,23 @@ WIDE_SIZES(btr)
 WIDE_SIZES(btc)
 WIDE_SIZES(imul)
 
-#define ROW(op)                                                                                    \
-	{                                                                                          \
-		op##_1, op##_2, op##_4, op##_8                                                     \
-	}
-#define WIDE_ROW(op)                                                                               \
-	{                                                                                          \
-		0, op##_2, op##_4, op##_8                                                          \
-	}
+#define ROW(op)      op##_1, op##_2, op##_4, op##_8
+#define WIDE_ROW(op) 0, op##_2, op##_4, op##_8
 
 static alu_fn *const table[NVE_ALU_COUNT][4] = {
-	[NVE_ALU_ADD] = ROW(add),          [NVE_ALU_ADC] = ROW(adc),
-	[NVE_ALU_SUB] = ROW(sub),          [NVE_ALU_SBB] = ROW(sbb),
-	[NVE_ALU_AND] = ROW(and),          [NVE_ALU_OR] = ROW(or),
-	[NVE_ALU_XOR] = ROW(xor),          [NVE_ALU_INC] = ROW(inc),
-	[NVE_ALU_DEC] = ROW(dec),          [NVE_ALU_NEG] = ROW(neg),
-	[NVE_ALU_SHL] = ROW(shl),          [NVE_ALU_SHR] = ROW(shr),
-	[NVE_ALU_SAR] = ROW(sar),          [NVE_ALU_ROL] = ROW(rol),
-	[NVE_ALU_ROR] = ROW(ror),          [NVE_ALU_RCL] = ROW(rcl),
-	[NVE_ALU_RCR] = ROW(rcr),          [NVE_ALU_BSF] = WIDE_ROW(bsf),
-	[NVE_ALU_BSR] = WIDE_ROW(bsr),     [NVE_ALU_TZCNT] = WIDE_ROW(tzcnt),
-	[NVE_ALU_LZCNT] = WIDE_ROW(lzcnt), [NVE_ALU_BT] = WIDE_ROW(bt),
-	[NVE_ALU_BTS] = WIDE_ROW(bts),     [NVE_ALU_BTR] = WIDE_ROW(btr),
-	[NVE_ALU_BTC] = WIDE_ROW(btc),     [NVE_ALU_IMUL] = WIDE_ROW(imul),
+	[NVE_ALU_ADD] = {ROW(add)},          [NVE_ALU_ADC] = {ROW(adc)},
+	[NVE_ALU_SUB] = {ROW(sub)},          [NVE_ALU_SBB] = {ROW(sbb)},
+	[NVE_ALU_AND] = {ROW(and)},          [NVE_ALU_OR] = {ROW(or)},
+	[NVE_ALU_XOR] = {ROW(xor)},          [NVE_ALU_INC] = {ROW(inc)},
+	[NVE_ALU_DEC] = {ROW(dec)},          [NVE_ALU_NEG] = {ROW(neg)},
+	[NVE_ALU_SHL] = {ROW(shl)},          [NVE_ALU_SHR] = {ROW(shr)},
+	[NVE_ALU_SAR] = {ROW(sar)},          [NVE_ALU_ROL] = {ROW(rol)},
+	[NVE_ALU_ROR] = {ROW(ror)},          [NVE_ALU_RCL] = {ROW(rcl)},
+	[NVE_ALU_RCR] = {ROW(rcr)},          [NVE_ALU_BSF] = {WIDE_ROW(bsf)},
+	[NVE_ALU_BSR] = {WIDE_ROW(bsr)},     [NVE_ALU_TZCNT] = {WIDE_ROW(tzcnt)},
+	[NVE_ALU_LZCNT] = {WIDE_ROW(lzcnt)}, [NVE_ALU_BT] = {WIDE_ROW(bt)},
+	[NVE_ALU_BTS] = {WIDE_ROW(bts)},     [NVE_ALU_BTR] = {WIDE_ROW(btr)},
+	[NVE_ALU_BTC] = {WIDE_ROW(btc)},     [NVE_ALU_IMUL] = {WIDE_ROW(imul)},
 };
 
 uint64_t nve_alu(enum nve_alu op, unsigned bytes, uint64_t a, uint64_t b, uint64_t *flags)
@@ -119,7 +112,7 @@ uint64_t nve_alu(enum nve_alu op, unsigned bytes, uint64_t a, uint64_t b, uint64
 	return table[op][__builtin_ctz(bytes)](a, b, flags);
 }
 
-#define MULTIPLY(name, code)                                                                       \
+#define PAIR(name, code)                                                                           \
 	static void name(uint64_t b, uint64_t *low, uint64_t *high, uint64_t *flags)               \
 	{                                                                                          \
 		uint64_t ax = pack(*flags), rax = *low, rdx = *high;                               \
@@ -133,19 +126,21 @@ uint64_t nve_alu(enum nve_alu op, unsigned bytes, uint64_t a, uint64_t b, uint64
 		*high = rdx;                                                                       \
 	}
 
-#define MULTIPLY_SIZES(op)                                                                         \
-	MULTIPLY(one_##op##_1, #op "b %b[b]")                                                      \
-	MULTIPLY(one_##op##_2, #op "w %w[b]")                                                      \
-	MULTIPLY(one_##op##_4, #op "l %k[b]")                                                      \
-	MULTIPLY(one_##op##_8, #op "q %q[b]")
+#define PAIR_SIZES(op)                                                                             \
+	PAIR(one_##op##_1, #op "b %b[b]")                                                          \
+	PAIR(one_##op##_2, #op "w %w[b]")                                                          \
+	PAIR(one_##op##_4, #op "l %k[b]")                                                          \
+	PAIR(one_##op##_8, #op "q %q[b]")
 
-MULTIPLY_SIZES(mul)
-MULTIPLY_SIZES(imul)
+PAIR_SIZES(mul)
+PAIR_SIZES(imul)
+PAIR_SIZES(div)
+PAIR_SIZES(idiv)
 
 void nve_alu_multiply(bool is_signed, unsigned bytes, uint64_t b, uint64_t *low, uint64_t *high,
 		      uint64_t *flags)
 {
-	static void (*const fn[2][4])(uint64_t, uint64_t *, uint64_t *, uint64_t *) = {
+	static pair_fn *const fn[2][4] = {
 		{one_mul_1, one_mul_2, one_mul_4, one_mul_8},
 		{one_imul_1, one_imul_2, one_imul_4, one_imul_8},
 	};
@@ -153,45 +148,42 @@ void nve_alu_multiply(bool is_signed, unsigned bytes, uint64_t b, uint64_t *low,
 	fn[is_signed][__builtin_ctz(bytes)](b, low, high, flags);
 }
 
-static bool divide_unsigned(unsigned bits, uint64_t b, uint64_t *low, uint64_t *high)
+/* For each size the quotient must fit half of the dividend, high:low (in *low alone for bytes). */
+static bool fits_unsigned(unsigned bits, uint64_t b, uint64_t low, uint64_t high)
 {
-	if (!b || *high >= b)
-		return false;
-	if (bits == 64) {
-		__asm__("divq %[b]" : "+a"(*low), "+d"(*high) : [b] "r"(b) : "cc");
-		return true;
-	}
-	uint64_t n = *high << bits | *low;
-
-	*low = n / b;
-	*high = n % b;
-	return true;
+	if (bits == 8)
+		high = low >> 8 & 0xff;
+	return b && high < b;
 }
 
-static bool divide_signed(unsigned bits, uint64_t b, uint64_t *low, uint64_t *high)
+static bool fits_signed(unsigned bits, uint64_t b, uint64_t low, uint64_t high)
 {
 	unsigned unused = 64 - bits;
-	__int128 n = (__int128)((unsigned __int128)*high << 64 | *low);
+	__int128 n = (__int128)((unsigned __int128)high << 64 | low);
 	__int128 d = (int64_t)(b << unused) >> unused;
 	__int128 most = (__int128)(UINT64_MAX >> (unused + 1));
 
-	if (bits < 64)
-		n = (__int128)((int64_t)((*high << bits | *low) << (64 - 2 * bits)) >>
-			       (64 - 2 * bits));
+	if (bits == 8)
+		n = (int16_t)low;
+	else if (bits < 64)
+		n = (int64_t)((high << bits | low) << (64 - 2 * bits)) >> (64 - 2 * bits);
 	/* -2^127 / -1 is the one quotient that does not fit the arithmetic used here. */
-	if (!d || (d == -1 && *high == (uint64_t)INT64_MIN))
+	if (!d || (d == -1 && high == (uint64_t)INT64_MIN))
 		return false;
-	__int128 q = n / d;
-
-	if (q > most || q < -most - 1)
-		return false;
-	*low = (uint64_t)q;
-	*high = (uint64_t)(n - q * d);
-	return true;
+	return n / d <= most && n / d >= -most - 1;
 }
 
-bool nve_alu_divide(bool is_signed, unsigned bytes, uint64_t b, uint64_t *low, uint64_t *high)
+bool nve_alu_divide(bool is_signed, unsigned bytes, uint64_t b, uint64_t *low, uint64_t *high,
+		    uint64_t *flags)
 {
-	return is_signed ? divide_signed(8 * bytes, b, low, high)
-			 : divide_unsigned(8 * bytes, b, low, high);
+	static pair_fn *const fn[2][4] = {
+		{one_div_1, one_div_2, one_div_4, one_div_8},
+		{one_idiv_1, one_idiv_2, one_idiv_4, one_idiv_8},
+	};
+
+	if (is_signed ? !fits_signed(8 * bytes, b, *low, *high)
+		      : !fits_unsigned(8 * bytes, b, *low, *high))
+		return false;
+	fn[is_signed][__builtin_ctz(bytes)](b, low, high, flags);
+	return true;
 }

@@ -39,15 +39,16 @@ enum nve_alu {
 	NVE_ALU_COUNT
 };
 
-/* First operand and flags in, result and flags out; bits of the result beyond the size are noise.
- */
+/* First operand and flags in, result and flags out; result bits beyond the size are noise. */
 uint64_t nve_alu(enum nve_alu op, unsigned bytes, uint64_t a, uint64_t b, uint64_t *flags);
 
 /* rdx:rax (ax for one byte, in *low alone) = rax * b. */
 void nve_alu_multiply(bool is_signed, unsigned bytes, uint64_t b, uint64_t *low, uint64_t *high,
 		      uint64_t *flags);
 
-/* Quotient to *low, remainder to *high; false (nothing changed) if the processor would fault. */
-bool nve_alu_divide(bool is_signed, unsigned bytes, uint64_t b, uint64_t *low, uint64_t *high);
+/* Divides rdx:rax (ax for one byte, in *low alone) by b, as one of the size. False (nothing
+ * changed) if the processor would fault. */
+bool nve_alu_divide(bool is_signed, unsigned bytes, uint64_t b, uint64_t *low, uint64_t *high,
+		    uint64_t *flags);
 
 #endif

@@ -9,12 +9,15 @@
 
 #define MAGIC1          0x46505853u /* FP_XSTATE_MAGIC1 of the kernel's signal frames */
 #define SOFTWARE_OFFSET 464u        /* of the kernel's own words in the legacy area */
+#define MXCSR_OFFSET    24u
 #define XMM_OFFSET      160u
+#define X87_INITIAL     0x37fu
+#define MXCSR_INITIAL   0x1f80u
 #define LEGACY_BYTES    512u
 #define HEADER_BYTES    64u
 #define HWCAP2_FSGSBASE 2u
 
-enum component { SSE = 1, YMM = 2, OPMASK = 5, ZMM_HIGH = 6, ZMM_16 = 7, COMPONENTS = 8 };
+enum component { X87, SSE, YMM = 2, OPMASK = 5, ZMM_HIGH = 6, ZMM_16 = 7, COMPONENTS = 8 };
 
 static struct {
 	uint32_t offset[COMPONENTS]; /* in standard format; 0: this processor has none */
@@ -59,12 +62,18 @@ static const uint8_t *part(const uint8_t *area, size_t bytes, uint64_t present,
 void nve_cpu_from_xsave(struct nve_cpu *cpu, const void *area, size_t bytes)
 {
 	const uint8_t *from = area, *at;
-	uint64_t present = 1u << SSE;
+	uint64_t present = 1u << X87 | 1u << SSE;
 
 	memset(cpu->zmm, 0, sizeof(cpu->zmm));
 	memset(cpu->k, 0, sizeof(cpu->k));
 	if (bytes >= LEGACY_BYTES + HEADER_BYTES)
 		memcpy(&present, from + LEGACY_BYTES, sizeof(present));
+	cpu->x87_control = X87_INITIAL;
+	cpu->mxcsr = MXCSR_INITIAL;
+	if (present >> X87 & 1)
+		memcpy(&cpu->x87_control, from, sizeof(cpu->x87_control));
+	if (present & (1u << SSE | 1u << YMM))
+		memcpy(&cpu->mxcsr, from + MXCSR_OFFSET, sizeof(cpu->mxcsr));
 	if (present >> SSE & 1)
 		for (unsigned i = 0; i < 16; i++)
 			memcpy(&cpu->zmm[i][0], from + XMM_OFFSET + 16 * i, 16);
@@ -97,6 +106,7 @@ void nve_cpu_to_xsave(const struct nve_cpu *cpu, void *area, size_t bytes)
 		return;
 	memcpy(&present, to + LEGACY_BYTES, sizeof(present));
 	present |= 1u << SSE;
+	memcpy(to + MXCSR_OFFSET, &cpu->mxcsr, sizeof(cpu->mxcsr));
 	for (unsigned c = YMM; c < COMPONENTS; c++)
 		if ((all >> c & 1) && part(to, bytes, ~0ull, (enum component)c, 0))
 			present |= 1u << c;
@@ -141,6 +151,8 @@ void nve_cpu_from_ucontext(struct nve_cpu *cpu, const ucontext_t *uc)
 	cpu->vec_unknown = area ? 0 : ~0u;
 	cpu->k_unknown = area ? 0 : 0xff;
 	cpu->flags_unknown = false;
+	cpu->x87_control = X87_INITIAL;
+	cpu->mxcsr = MXCSR_INITIAL;
 	if (area)
 		nve_cpu_from_xsave(cpu, area, frame_bytes(area));
 }

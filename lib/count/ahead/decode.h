@@ -5,6 +5,7 @@
 #define NVE_AHEAD_DECODE_H
 
 #include <Zydis/Zydis.h>
+#include <stdalign.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -51,8 +52,15 @@ enum nve_lanes {
 
 enum nve_rep { NVE_REP_NONE, NVE_REP_ALWAYS, NVE_REP_EQUAL, NVE_REP_NOT_EQUAL };
 
+enum nve_flow_bits {
+	NVE_FLOW_CONSTANT = 1,  /* the result depends on no register */
+	NVE_FLOW_STACK = 2,     /* steps the stack pointer, for which nobody waits */
+	NVE_FLOW_CONDITION = 4, /* a conditional branch */
+};
+
+/* Handlers find their data out of the cache: aligned, and no longer than two lines. */
 struct nve_insn {
-	uint64_t ip;
+	alignas(64) uint64_t ip;
 	uint8_t code[16];
 	nve_exec_fn *exec;
 	nve_stub_fn *stub;
@@ -77,26 +85,55 @@ struct nve_insn {
 	bool opens; /* the memory operand is announced before exec is called */
 	bool has_mem;
 	struct nve_operand operand[3];
+	uint8_t latency_cycles;
+	uint8_t flow; /* enum nve_flow_bits */
 };
+
+_Static_assert(sizeof(struct nve_insn) == 128, "an instruction takes two cache lines");
 
 /* What the decoder needs room for; kept off the stack. */
 struct nve_decoder {
 	ZydisDecoder zydis;
 	ZydisDecodedInstruction raw;
 	ZydisDecodedOperand operand[ZYDIS_MAX_OPERAND_COUNT];
+	uint8_t integer[ZYDIS_MNEMONIC_MAX_VALUE + 1]; /* where nve_decode_integer looks */
 };
 
 void nve_decoder_init(struct nve_decoder *decoder);
 
-/* Decodes size bytes of code at ip. 0, or NVE_STOP_TRAP (no instruction), NVE_STOP_UNMAPPED (cut).
- */
+/* Decodes code at ip. 0, or NVE_STOP_TRAP (no instruction), NVE_STOP_UNMAPPED (cut). */
 int nve_decode(struct nve_decoder *decoder, uint64_t ip, const uint8_t code[16], size_t size,
 	       struct nve_insn *insn);
 
-/* True if the processor has what the instruction needs and a copy of it is safe to run. */
-bool nve_decode_is_native(const struct nve_decoder *decoder);
+/* Fills latency_cycles and flow. */
+void nve_decode_flow(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* What the instruction waits for, for the world. */
+struct nve_flow nve_insn_flow(const struct nve_insn *insn);
+
+void nve_decode_integer_init(struct nve_decoder *decoder);
+
+/* Of code, 48 bytes that end just before an instruction and 15 behind. */
+enum nve_before nve_decode_before(const struct nve_decoder *decoder, const uint8_t *code);
 
 /* The function for an integer instruction of the core, or NULL; may set op and opens. */
 nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* The function for any instruction; fills what that function needs to know. */
+nve_exec_fn *nve_decode_choose(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* Which lanes of its memory operand a copied instruction touches. */
+void nve_decode_lanes(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* op: the vector register of the data; mem_bytes: of all lanes together. */
+nve_exec_fn *nve_decode_gather(const struct nve_decoder *decoder, struct nve_insn *insn);
+
+/* The visible memory operand, else the hidden one (of a string: its source), or NULL. */
+const ZydisDecodedOperand *nve_decode_memory(const struct nve_decoder *decoder);
+
+/* A general register; NVE_OPERAND_NONE for any other. */
+struct nve_operand nve_decode_gpr(ZydisRegister reg);
+
+bool nve_decode_is_one_of(unsigned what, const uint16_t *list, size_t count);
 
 #endif

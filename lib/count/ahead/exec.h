@@ -5,6 +5,7 @@
 #define NVE_AHEAD_EXEC_H
 
 #include "count/ahead/decode.h"
+#include "count/ahead/exec_list.h"
 #include "count/ahead/overlay.h"
 
 struct nve_run {
@@ -35,17 +36,6 @@ struct nve_value {
 	bool unknown;
 };
 
-/* Order matters: the first two may be done many elements at once. */
-enum nve_string {
-	NVE_STRING_MOVS,
-	NVE_STRING_STOS,
-	NVE_STRING_LODS,
-	NVE_STRING_CMPS,
-	NVE_STRING_SCAS,
-};
-
-enum nve_xsave { NVE_XSAVE_FX, NVE_XSAVE_EXTENDED };
-
 /* Memory. Each returns 0 or the stop. */
 int nve_mem_addr(const struct nve_run *run, const struct nve_insn *insn, uint64_t *addr);
 int nve_mem_open(struct nve_run *run, const struct nve_insn *insn);
@@ -53,19 +43,27 @@ int nve_mem_touch(struct nve_run *run, uint64_t addr, uint32_t size, uint32_t ki
 int nve_mem_load(const struct nve_run *run, uint64_t addr, size_t size, void *dst, bool *unknown);
 int nve_mem_store(struct nve_run *run, uint64_t addr, size_t size, const void *src, bool unknown);
 
-/* Instructions by family. */
-nve_exec_fn nve_exec_nop, nve_exec_syscall, nve_exec_trap, nve_exec_unsupported;
-nve_exec_fn nve_exec_mov, nve_exec_movsx, nve_exec_lea, nve_exec_movbe, nve_exec_xchg;
-nve_exec_fn nve_exec_push, nve_exec_pop, nve_exec_pushf, nve_exec_popf, nve_exec_leave;
-nve_exec_fn nve_exec_jmp, nve_exec_jcc, nve_exec_jrcxz, nve_exec_loop, nve_exec_call, nve_exec_ret;
-nve_exec_fn nve_exec_setcc, nve_exec_cmov, nve_exec_extend, nve_exec_flag, nve_exec_lahf;
-nve_exec_fn nve_exec_sahf, nve_exec_segbase, nve_exec_xlat;
-nve_exec_fn nve_exec_alu, nve_exec_compare, nve_exec_unary, nve_exec_shift, nve_exec_scan;
-nve_exec_fn nve_exec_bits, nve_exec_imul, nve_exec_mul, nve_exec_div, nve_exec_xadd;
-nve_exec_fn nve_exec_cmpxchg, nve_exec_cmpxchg_wide, nve_exec_shift_free;
-nve_exec_fn nve_exec_string;
-nve_exec_fn nve_exec_native, nve_exec_opaque, nve_exec_gather, nve_exec_scatter, nve_exec_vzero;
-nve_exec_fn nve_exec_xsave, nve_exec_xrstor;
+/* Announces a long operand by lines; a written one becomes unknown. */
+int nve_mem_touch_long(struct nve_run *run, uint64_t addr, uint32_t bytes, uint32_t kind);
+
+/*
+ * The program's rounding and denormal modes hold for copied instructions while a run lasts; what
+ * they raise gathers in the status bits. Exceptions stay masked.
+ */
+#define NVE_MXCSR_MASKS 0x1f80u
+
+static inline void nve_mxcsr_load(uint32_t mxcsr)
+{
+	__builtin_ia32_ldmxcsr((mxcsr & 0xffff) | NVE_MXCSR_MASKS);
+}
+
+static inline uint32_t nve_mxcsr_now(const struct nve_cpu *cpu)
+{
+	return (__builtin_ia32_stmxcsr() & ~NVE_MXCSR_MASKS) | (cpu->mxcsr & NVE_MXCSR_MASKS);
+}
+
+/* Condition of the low four bits of an opcode; unknown if a flag that it reads is. */
+struct nve_value nve_condition(const struct nve_run *run, unsigned code);
 
 static inline uint64_t nve_truncate(uint64_t v, unsigned bytes)
 {

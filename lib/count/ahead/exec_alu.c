@@ -131,22 +131,25 @@ static struct nve_value count_ones(struct nve_run *run, struct nve_value a)
 
 int nve_exec_scan(struct nve_run *run, const struct nve_insn *insn)
 {
+	struct nve_operand to = insn->operand[0];
 	struct nve_value dst, src;
 	int stop = nve_operand_read(run, insn, insn->operand[1], &src);
 
 	if (stop)
 		return stop;
 	if (insn->mnemonic == ZYDIS_MNEMONIC_POPCNT) {
-		nve_gpr_write(run->cpu, insn->operand[0], count_ones(run, src));
+		nve_gpr_write(run->cpu, to, count_ones(run, src));
 		return 0;
 	}
-	dst = nve_gpr_read(run->cpu, insn->operand[0].reg);
+	dst = nve_gpr_read(run->cpu, to.reg);
 	/* Only bsf and bsr of 0 leave the destination as it was. */
 	if (src.v && !src.unknown)
 		dst.unknown = false;
 	if (insn->op == NVE_ALU_TZCNT || insn->op == NVE_ALU_LZCNT)
 		dst.unknown = false;
-	nve_gpr_write(run->cpu, insn->operand[0], compute(run, insn, dst, src));
+	/* bsf and bsr of 0 may keep the upper half too: the register is taken as it came out. */
+	dst = compute(run, insn, dst, src);
+	nve_gpr_write(run->cpu, nve_gpr_operand(to.reg, to.bytes == 4 ? 8 : to.bytes), dst);
 	return 0;
 }
 
@@ -223,38 +226,27 @@ int nve_exec_mul(struct nve_run *run, const struct nve_insn *insn)
 	return 0;
 }
 
-static int divide_bytes(struct nve_run *run, bool is_signed, struct nve_value b)
-{
-	struct nve_value ax = nve_gpr_read(run->cpu, 0);
-	uint64_t low = ax.v & 0xff, high = ax.v >> 8 & 0xff;
-
-	ax.unknown |= b.unknown;
-	if (!ax.unknown && !nve_alu_divide(is_signed, 1, b.v, &low, &high))
-		return NVE_STOP_TRAP;
-	ax.v = (low & 0xff) | (high & 0xff) << 8;
-	nve_gpr_write(run->cpu, nve_gpr_operand(0, 2), ax);
-	return 0;
-}
-
-/* The flags that a division leaves undefined are kept. */
 int nve_exec_div(struct nve_run *run, const struct nve_insn *insn)
 {
 	struct nve_cpu *cpu = run->cpu;
-	unsigned bytes = insn->operand[0].bytes;
+	unsigned bytes = insn->operand[0].bytes, half = bytes == 1 ? 2 : bytes;
 	bool is_signed = insn->mnemonic == ZYDIS_MNEMONIC_IDIV;
-	uint64_t low = nve_truncate(cpu->gpr[0], bytes), high = nve_truncate(cpu->gpr[2], bytes);
+	uint64_t low = nve_truncate(cpu->gpr[0], half), high = nve_truncate(cpu->gpr[2], bytes);
+	uint64_t flags = cpu->rflags;
 	struct nve_value b;
 	int stop = nve_operand_read(run, insn, insn->operand[0], &b);
 
 	if (stop)
 		return stop;
-	if (bytes == 1)
-		return divide_bytes(run, is_signed, b);
-	bool unknown = b.unknown || (cpu->gpr_unknown & 5);
+	bool unknown = b.unknown || (cpu->gpr_unknown & (bytes == 1 ? 1 : 5));
 
-	if (!unknown && !nve_alu_divide(is_signed, bytes, b.v, &low, &high))
+	if (!unknown && !nve_alu_divide(is_signed, bytes, b.v, &low, &high, &flags))
 		return NVE_STOP_TRAP;
-	write_pair(cpu, bytes, low, high, unknown);
+	nve_flags_write(run, NVE_ARITH_FLAGS, flags, unknown);
+	if (bytes == 1)
+		nve_gpr_write(cpu, nve_gpr_operand(0, 2), (struct nve_value){low, unknown});
+	else
+		write_pair(cpu, bytes, low, high, unknown);
 	return 0;
 }
 
@@ -295,7 +287,9 @@ int nve_exec_cmpxchg(struct nve_run *run, const struct nve_insn *insn)
 
 	compute(run, insn, expected, old);
 	result.unknown |= unknown;
-	stop = nve_operand_write(run, to, result);
+	/* Memory is written back in any case, a register only if equal. */
+	if (equal || unknown || to.kind == NVE_OPERAND_MEM)
+		stop = nve_operand_write(run, to, result);
 	if (!stop && (!equal || unknown))
 		nve_gpr_write(run->cpu, acc, (struct nve_value){old.v, unknown});
 	return stop;

@@ -1,8 +1,5 @@
-/* Moves, stack, branches and flags. */
+/* Moves, conditions, flags and control words. */
 #include "count/ahead/exec.h"
-
-#define RSP 4u
-#define RBP 5u
 
 int nve_exec_nop(struct nve_run *run, const struct nve_insn *insn)
 {
@@ -103,103 +100,6 @@ int nve_exec_xlat(struct nve_run *run, const struct nve_insn *insn)
 	return stop;
 }
 
-static int push(struct nve_run *run, unsigned bytes, struct nve_value value)
-{
-	struct nve_cpu *cpu = run->cpu;
-	uint64_t to = cpu->gpr[RSP] - bytes;
-	int stop;
-
-	if (cpu->gpr_unknown >> RSP & 1)
-		return NVE_STOP_UNKNOWN_ADDRESS;
-	stop = nve_mem_touch(run, to, bytes, NVE_ACCESS_WRITE | NVE_ACCESS_STACK);
-	if (!stop)
-		stop = nve_mem_store(run, to, bytes, &value.v, value.unknown);
-	if (!stop)
-		cpu->gpr[RSP] = to;
-	return stop;
-}
-
-static int pop(struct nve_run *run, unsigned bytes, struct nve_value *value)
-{
-	struct nve_cpu *cpu = run->cpu;
-	uint64_t from = cpu->gpr[RSP];
-	int stop;
-
-	if (cpu->gpr_unknown >> RSP & 1)
-		return NVE_STOP_UNKNOWN_ADDRESS;
-	value->v = 0;
-	stop = nve_mem_touch(run, from, bytes, NVE_ACCESS_READ | NVE_ACCESS_STACK);
-	if (!stop)
-		stop = nve_mem_load(run, from, bytes, &value->v, &value->unknown);
-	if (!stop)
-		cpu->gpr[RSP] = from + bytes;
-	return stop;
-}
-
-int nve_exec_push(struct nve_run *run, const struct nve_insn *insn)
-{
-	struct nve_value value;
-	int stop = nve_operand_read(run, insn, insn->operand[0], &value);
-
-	return stop ? stop : push(run, insn->operand[0].bytes, value);
-}
-
-/* The address of a memory operand is computed with the stack pointer already moved. */
-int nve_exec_pop(struct nve_run *run, const struct nve_insn *insn)
-{
-	struct nve_value value;
-	uint64_t rsp = run->cpu->gpr[RSP];
-	int stop = pop(run, insn->operand[0].bytes, &value);
-
-	if (!stop && insn->operand[0].kind == NVE_OPERAND_MEM)
-		stop = nve_mem_open(run, insn);
-	if (!stop)
-		stop = nve_operand_write(run, insn->operand[0], value);
-	if (stop)
-		run->cpu->gpr[RSP] = rsp;
-	return stop;
-}
-
-int nve_exec_pushf(struct nve_run *run, const struct nve_insn *insn)
-{
-	uint64_t flags = run->cpu->rflags & 0xfcffff;
-
-	return push(run, insn->mem_bytes, (struct nve_value){flags, run->flags_unknown != 0});
-}
-
-int nve_exec_popf(struct nve_run *run, const struct nve_insn *insn)
-{
-	const uint32_t user = NVE_ARITH_FLAGS | NVE_FLAG_DF | 0x244000; /* NT, AC, ID */
-	struct nve_value value;
-	int stop = pop(run, insn->mem_bytes, &value);
-
-	if (!stop)
-		nve_flags_write(run, insn->mem_bytes == 2 ? user & 0xffff : user, value.v,
-				value.unknown);
-	return stop;
-}
-
-int nve_exec_leave(struct nve_run *run, const struct nve_insn *insn)
-{
-	struct nve_cpu *cpu = run->cpu;
-	uint64_t rsp = cpu->gpr[RSP];
-	struct nve_value value;
-	int stop;
-
-	(void)insn;
-	if (cpu->gpr_unknown >> RBP & 1)
-		return NVE_STOP_UNKNOWN_ADDRESS;
-	cpu->gpr[RSP] = cpu->gpr[RBP];
-	stop = pop(run, 8, &value);
-	if (stop) {
-		cpu->gpr[RSP] = rsp;
-		return stop;
-	}
-	cpu->gpr_unknown &= ~(1u << RSP);
-	nve_gpr_write(cpu, nve_gpr_operand(RBP, 8), value);
-	return 0;
-}
-
 static const uint16_t condition_flags[8] = {
 	NVE_FLAG_OF,
 	NVE_FLAG_CF,
@@ -211,8 +111,7 @@ static const uint16_t condition_flags[8] = {
 	NVE_FLAG_SF | NVE_FLAG_OF | NVE_FLAG_ZF,
 };
 
-/* Condition of the low four bits of an opcode; unknown if a flag that it reads is. */
-static struct nve_value condition(const struct nve_run *run, unsigned code)
+struct nve_value nve_condition(const struct nve_run *run, unsigned code)
 {
 	uint64_t f = run->cpu->rflags;
 	bool less = (f >> 7 ^ f >> 11) & 1;
@@ -227,25 +126,14 @@ static struct nve_value condition(const struct nve_run *run, unsigned code)
 				  run->flags_unknown & condition_flags[code >> 1]};
 }
 
-int nve_exec_jcc(struct nve_run *run, const struct nve_insn *insn)
-{
-	struct nve_value taken = condition(run, insn->op);
-
-	if (taken.unknown)
-		return NVE_STOP_UNKNOWN_BRANCH;
-	if (taken.v)
-		run->next = insn->imm;
-	return 0;
-}
-
 int nve_exec_setcc(struct nve_run *run, const struct nve_insn *insn)
 {
-	return nve_operand_write(run, insn->operand[0], condition(run, insn->op));
+	return nve_operand_write(run, insn->operand[0], nve_condition(run, insn->op));
 }
 
 int nve_exec_cmov(struct nve_run *run, const struct nve_insn *insn)
 {
-	struct nve_value is_true = condition(run, insn->op), src, dst;
+	struct nve_value is_true = nve_condition(run, insn->op), src, dst;
 	int stop = nve_operand_read(run, insn, insn->operand[1], &src);
 
 	if (stop)
@@ -256,73 +144,6 @@ int nve_exec_cmov(struct nve_run *run, const struct nve_insn *insn)
 	dst.unknown |= is_true.unknown;
 	nve_gpr_write(run->cpu, insn->operand[0], dst);
 	return 0;
-}
-
-static int jump_to(struct nve_run *run, struct nve_value target)
-{
-	if (target.unknown)
-		return NVE_STOP_UNKNOWN_BRANCH;
-	run->next = target.v;
-	return 0;
-}
-
-int nve_exec_jmp(struct nve_run *run, const struct nve_insn *insn)
-{
-	struct nve_value target;
-	int stop = nve_operand_read(run, insn, insn->operand[0], &target);
-
-	return stop ? stop : jump_to(run, target);
-}
-
-int nve_exec_jrcxz(struct nve_run *run, const struct nve_insn *insn)
-{
-	struct nve_value count = nve_gpr_read(run->cpu, 1);
-
-	if (count.unknown)
-		return NVE_STOP_UNKNOWN_BRANCH;
-	if (!nve_truncate(count.v, insn->mnemonic == ZYDIS_MNEMONIC_JECXZ ? 4 : 8))
-		run->next = insn->imm;
-	return 0;
-}
-
-int nve_exec_loop(struct nve_run *run, const struct nve_insn *insn)
-{
-	struct nve_value count = nve_gpr_read(run->cpu, 1);
-	bool zero = run->cpu->rflags & NVE_FLAG_ZF;
-
-	if (insn->addr32)
-		return NVE_STOP_UNSUPPORTED;
-	if (count.unknown ||
-	    (insn->mnemonic != ZYDIS_MNEMONIC_LOOP && (run->flags_unknown & NVE_FLAG_ZF)))
-		return NVE_STOP_UNKNOWN_BRANCH;
-	run->cpu->gpr[1] = --count.v;
-	if (count.v && (insn->mnemonic == ZYDIS_MNEMONIC_LOOP ||
-			zero == (insn->mnemonic == ZYDIS_MNEMONIC_LOOPE)))
-		run->next = insn->imm;
-	return 0;
-}
-
-int nve_exec_call(struct nve_run *run, const struct nve_insn *insn)
-{
-	struct nve_value target;
-	int stop = nve_operand_read(run, insn, insn->operand[0], &target);
-
-	if (!stop && target.unknown)
-		stop = NVE_STOP_UNKNOWN_BRANCH;
-	if (!stop)
-		stop = push(run, 8, (struct nve_value){run->next, false});
-	return stop ? stop : jump_to(run, target);
-}
-
-int nve_exec_ret(struct nve_run *run, const struct nve_insn *insn)
-{
-	struct nve_value target;
-	int stop = pop(run, 8, &target);
-
-	if (stop)
-		return stop;
-	run->cpu->gpr[RSP] += insn->imm;
-	return jump_to(run, target);
 }
 
 /* cbw, cwde, cdqe, cwd, cdq, cqo */
@@ -396,5 +217,40 @@ int nve_exec_segbase(struct nve_run *run, const struct nve_insn *insn)
 	if (value.unknown)
 		return NVE_STOP_UNKNOWN_ADDRESS;
 	*base = value.v;
+	return 0;
+}
+
+/* fnstcw, fldcw, stmxcsr, ldmxcsr */
+int nve_exec_fp_control(struct nve_run *run, const struct nve_insn *insn)
+{
+	struct nve_cpu *cpu = run->cpu;
+	bool is_x87 = insn->operand[0].bytes == 2;
+	struct nve_value value = {is_x87 ? cpu->x87_control : nve_mxcsr_now(cpu), false};
+	int stop;
+
+	if (insn->mem_kind & NVE_ACCESS_WRITE)
+		return nve_operand_write(run, insn->operand[0], value);
+	stop = nve_operand_read(run, insn, insn->operand[0], &value);
+	if (stop || value.unknown)
+		return stop;
+	if (is_x87) {
+		cpu->x87_control = (uint16_t)value.v;
+	} else {
+		cpu->mxcsr = (uint32_t)value.v;
+		nve_mxcsr_load(cpu->mxcsr);
+	}
+	return 0;
+}
+
+/* rdtsc, rdtscp; the number of the processor that the latter tells is not known beforehand. */
+int nve_exec_rdtsc(struct nve_run *run, const struct nve_insn *insn)
+{
+	bool unknown = !run->world->tsc;
+	uint64_t now = unknown ? 0 : run->world->tsc(run->world->ctx);
+
+	if (insn->mnemonic == ZYDIS_MNEMONIC_RDTSCP)
+		run->cpu->gpr_unknown |= 1u << 1;
+	nve_gpr_write(run->cpu, nve_gpr_operand(0, 4), (struct nve_value){now, unknown});
+	nve_gpr_write(run->cpu, nve_gpr_operand(2, 4), (struct nve_value){now >> 32, unknown});
 	return 0;
 }

@@ -149,6 +149,11 @@ enum nve_vector_width nve_host_vectors(void)
 	return host.vectors;
 }
 
+void nve_host_limit(enum nve_vector_width widest)
+{
+	host.vectors = NVE_MIN(host.vectors, widest);
+}
+
 bool nve_host_has(ZydisISASet set)
 {
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(rows); i++)

@@ -12,6 +12,9 @@ void nve_host_setup(void);
 /* The widest vector registers there are, as processor and kernel offer them. */
 enum nve_vector_width nve_host_vectors(void);
 
+/* For tests, after the setup: as if there were none wider. */
+void nve_host_limit(enum nve_vector_width widest);
+
 /* True if the set is known here, safe to execute and offered. False before nve_host_setup. */
 bool nve_host_has(ZydisISASet set);
 

@@ -74,8 +74,17 @@ static int fetch(struct nve_run *run, const struct nve_insn **out)
 	if (insn->ip != run->ip || !insn->length || insn->length > size ||
 	    !is_same_code(insn, code))
 		stop = nve_decode(&run->in->decoder, run->ip, code, (size_t)size, insn);
+	/* Most often the next one follows: its entry comes in while this one is executed. */
+	__builtin_prefetch(cache_entry(run->in, run->ip + insn->length));
 	*out = insn;
 	return stop;
+}
+
+static void tell_flow(const struct nve_interp_world *world, const struct nve_insn *insn)
+{
+	struct nve_flow flow = nve_insn_flow(insn);
+
+	world->flow(world->ctx, &flow);
 }
 
 static int execute(struct nve_run *run, const struct nve_insn *insn)
@@ -110,11 +119,13 @@ struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *c
 {
 	const struct nve_insn *insn;
 	struct nve_run run;
+	uint32_t outer_mxcsr = __builtin_ia32_stmxcsr();
 	int stop = 0;
 
 	start(&run, in, cpu, world, limit);
 	nve_overlay_clear(&in->overlay);
 	in->xsaved.addr = 0;
+	nve_mxcsr_load(cpu->mxcsr);
 	while (run.step < limit) {
 		insn = NULL;
 		run.ip = cpu->rip;
@@ -125,9 +136,13 @@ struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *c
 			in->stopped_at = insn && insn->length ? insn->mnemonic : 0;
 			break;
 		}
+		if (world->flow)
+			tell_flow(world, insn);
 		cpu->rip = run.next;
 		run.step++;
 	}
+	cpu->mxcsr = nve_mxcsr_now(cpu);
+	__builtin_ia32_ldmxcsr(outer_mxcsr);
 	return (struct nve_interp_result){(enum nve_stop)stop, run.step, cpu->rip};
 }
 
@@ -137,6 +152,17 @@ int nve_interp_peek(struct nve_interp *in, const struct nve_interp_world *world,
 	int err = world->read(world->ctx, addr, dst, size);
 
 	return err < 0 ? err : nve_overlay_patch(&in->overlay, addr, dst, size);
+}
+
+enum nve_before nve_interp_before(struct nve_interp *in, const struct nve_interp_world *world,
+				  uint64_t ip)
+{
+	uint8_t code[64];
+
+	for (size_t i = 0; i < sizeof(code); i += 16)
+		if (world->fetch(world->ctx, ip - 48 + i, code + i) != 16)
+			return NVE_BEFORE_UNKNOWN;
+	return nve_decode_before(&in->decoder, code);
 }
 
 const char *nve_interp_stop_name(const struct nve_interp *in)

@@ -29,6 +29,8 @@ struct nve_cpu {
 	uint32_t vec_unknown; /* bit i: zmm[i] is unknown */
 	uint8_t k_unknown;    /* bit i: k[i] is unknown */
 	bool flags_unknown;   /* any arithmetic flag is unknown */
+	uint16_t x87_control; /* control word */
+	uint32_t mxcsr;
 };
 
 enum nve_access_kind {
@@ -61,6 +63,14 @@ enum nve_stop {
 	NVE_STOP_COUNT
 };
 
+/* What an instruction's result depends on, for those who ask how long it takes. */
+struct nve_flow {
+	/* registers: bits 0 to 15 general, 16 to 47 vector, 48 to 55 mask, 56 flags */
+	uint64_t reads, writes;
+	uint8_t latency_cycles; /* from operands in registers to results; of usual cores */
+	bool is_conditional_branch;
+};
+
 /* What the interpreter asks of the world. Each returns 0, or a negative errno that ends the run. */
 struct nve_interp_world {
 	/* Announces one access, in program order, before its value is used. May be NULL. */
@@ -71,8 +81,13 @@ struct nve_interp_world {
 	/* Copies up to 16 bytes of code at addr to dst; returns how many (>= 1) or a negative
 	 * errno. */
 	int (*fetch)(void *ctx, uint64_t addr, uint8_t dst[16]);
+	/* What rdtsc and rdtscp shall give, close to what it will be. NULL: unknown. */
+	uint64_t (*tsc)(void *ctx);
 	/* Announces each instruction before it is interpreted (ip and step). May be NULL. */
 	void (*step)(void *ctx, uint64_t ip, uint32_t step);
+	/* Tells of each instruction after it was interpreted and its accesses announced. May be
+	 * NULL. */
+	void (*flow)(void *ctx, const struct nve_flow *flow);
 	void *ctx;
 };
 
@@ -110,6 +125,20 @@ struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *c
  * are unknown, or -errno. For tests. */
 int nve_interp_peek(struct nve_interp *in, const struct nve_interp_world *world, uint64_t addr,
 		    void *dst, size_t size);
+
+enum nve_before {
+	NVE_BEFORE_UNKNOWN,
+	NVE_BEFORE_NO_ACCESS, /* touches no memory */
+	NVE_BEFORE_ACCESS,
+};
+
+/*
+ * What the instruction just before ip in memory is. Decodes from several places ahead of ip: x86
+ * code read from a wrong place falls in step within a few instructions. Unknown when they disagree
+ * or the code cannot be read. Signal-safe.
+ */
+enum nve_before nve_interp_before(struct nve_interp *in, const struct nve_interp_world *world,
+				  uint64_t ip);
 
 /* Mnemonic of the instruction at the last stop, for reports ("vpcmpub"); never NULL. */
 const char *nve_interp_stop_name(const struct nve_interp *in);

@@ -2,8 +2,8 @@
 
 #include "base/base.h"
 
-/* Above this many, counts are halved: what was learned long ago fades. */
-enum { HALVE_LABELS = 1024, HALVE_LINES = 65536, MIN_LABELS = 2, PROBES = 16 };
+/* Above it the sums are halved: what was learned long ago fades. */
+enum { HALVE_TICKS = 1 << 20, PROBES = 4 };
 
 struct nve_learned {
 	struct nve_learned_ip slot[NVE_LEARNED_SLOTS];
@@ -29,89 +29,50 @@ static void add(_Atomic uint32_t *counter, uint32_t value)
 	atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
-struct nve_learned_ip *nve_learned_find(struct nve_learned *table, uint64_t ip, bool make)
+static bool own(struct nve_learned_ip *e, uint64_t owner, uint64_t ip)
 {
-	uint32_t i = (uint32_t)(ip * 0x9e3779b97f4a7c15u >> 51) % NVE_LEARNED_SLOTS;
-
-	for (int probe = 0; probe < PROBES; probe++, i = (i + 1) % NVE_LEARNED_SLOTS) {
-		struct nve_learned_ip *e = &table->slot[i];
-		uint64_t owner = atomic_load_explicit(&e->ip, memory_order_relaxed);
-
-		if (owner == ip)
-			return e;
-		if (owner)
-			continue;
-		if (!make)
-			return NULL;
-		if (atomic_compare_exchange_strong(&e->ip, &owner, ip) || owner == ip)
-			return e;
-	}
-	return NULL;
-}
-
-void nve_learned_add_label(struct nve_learned_ip *e, uint32_t label_ppm)
-{
-	if (get(&e->labels) >= HALVE_LABELS) {
-		put(&e->labels, get(&e->labels) / 2);
-		put(&e->label_sum_ppm_1024, get(&e->label_sum_ppm_1024) / 2);
-	}
-	add(&e->labels, 1);
-	add(&e->label_sum_ppm_1024, (label_ppm + 512) / 1024);
-}
-
-bool nve_learned_label(const struct nve_learned_ip *e, uint32_t *label_ppm)
-{
-	uint32_t n = get(&e->labels);
-
-	if (n < MIN_LABELS)
-		return false;
-	*label_ppm =
-		NVE_MIN(1000000u, (uint32_t)((uint64_t)get(&e->label_sum_ppm_1024) * 1024 / n));
+	if (!atomic_compare_exchange_strong(&e->ip, &owner, ip))
+		return owner == ip;
+	put(&e->missing_ticks, 0);
+	put(&e->all_ticks, 0);
 	return true;
 }
 
-static uint32_t bucket_end(int bucket)
+struct nve_learned_ip *nve_learned_find(struct nve_learned *table, uint64_t ip, bool make)
 {
-	return 16u << 2 * bucket;
+	uint32_t first = (uint32_t)(ip * 0x9e3779b97f4a7c15u >> 40) % NVE_LEARNED_SLOTS;
+	struct nve_learned_ip *e;
+
+	for (uint32_t probe = 0; probe < PROBES; probe++) {
+		uint64_t owner;
+
+		e = &table->slot[(first + probe) % NVE_LEARNED_SLOTS];
+		owner = atomic_load_explicit(&e->ip, memory_order_relaxed);
+		if (owner == ip)
+			return e;
+		if (owner == 0)
+			return make && own(e, 0, ip) ? e : NULL;
+	}
+	e = &table->slot[(first + (ip >> 2) % PROBES) % NVE_LEARNED_SLOTS];
+	return make && own(e, atomic_load(&e->ip), ip) ? e : NULL;
 }
 
-static void halve(struct nve_dirty_counts *d)
+void nve_learned_add(struct nve_learned_ip *e, uint32_t missing_ticks, uint32_t all_ticks)
 {
-	for (int j = 0; j < NVE_DELAY_BUCKETS; j++) {
-		put(&d->at_risk[j], get(&d->at_risk[j]) / 2);
-		put(&d->written[j], get(&d->written[j]) / 2);
+	if (get(&e->all_ticks) >= HALVE_TICKS) {
+		put(&e->all_ticks, get(&e->all_ticks) / 2);
+		put(&e->missing_ticks, get(&e->missing_ticks) / 2);
 	}
+	add(&e->missing_ticks, missing_ticks);
+	add(&e->all_ticks, all_ticks);
 }
 
-void nve_dirty_add(struct nve_dirty_counts *d, uint32_t followed, bool written, uint32_t delay)
+bool nve_learned_label(const struct nve_learned_ip *e, double *label)
 {
-	if (get(&d->at_risk[0]) >= HALVE_LINES)
-		halve(d);
-	for (int j = 0; j < NVE_DELAY_BUCKETS && followed >= bucket_end(j); j++) {
-		add(&d->at_risk[j], 1);
-		if (written && delay < bucket_end(j)) {
-			add(&d->written[j], 1);
-			break;
-		}
-	}
-}
+	double all = get(&e->all_ticks), missing = get(&e->missing_ticks);
 
-uint32_t nve_dirty_estimate(const struct nve_dirty_counts *d, uint32_t min_at_risk,
-			    uint32_t *dirty_ppm, uint32_t *se_ppm)
-{
-	double clean = 1.0, greenwood = 0.0;
-
-	for (int j = 0; j < NVE_DELAY_BUCKETS; j++) {
-		double n = get(&d->at_risk[j]),
-		       w = NVE_MIN(get(&d->written[j]), get(&d->at_risk[j]));
-
-		if (n < min_at_risk || n < 1.0)
-			break;
-		clean *= 1.0 - w / n;
-		if (w < n)
-			greenwood += w / (n * (n - w));
-	}
-	*dirty_ppm = (uint32_t)((1.0 - clean) * 1e6 + 0.5);
-	*se_ppm = (uint32_t)(clean * __builtin_sqrt(greenwood) * 1e6 + 0.5);
-	return get(&d->at_risk[0]);
+	if (all <= 0)
+		return false;
+	*label = missing < all ? missing / all : 1;
+	return true;
 }

@@ -2,33 +2,42 @@
 
 #include <string.h>
 
-void nve_lines_clear(struct nve_lines *lines)
+#include "base/base.h"
+
+enum { INDEX_MIN = 1024 };
+
+void nve_lines_clear(struct nve_lines *lines, uint32_t expect)
 {
+	uint32_t size = INDEX_MIN;
+
+	while (size < NVE_LINES_INDEX && size < 2 * expect)
+		size *= 2;
+	lines->mask = size - 1;
+	lines->max = NVE_MIN((uint32_t)NVE_LINES_MAX, size / 4 * 3);
 	lines->count = 0;
 	if (++lines->generation == 0) { /* wrapped: old entries could look new */
-		memset(lines->slot, 0, sizeof(lines->slot));
+		memset(lines->index, 0, sizeof(lines->index));
 		lines->generation = 1;
 	}
 }
 
 struct nve_line *nve_lines_touch(struct nve_lines *lines, uint64_t id, bool *fresh)
 {
-	uint32_t i = (uint32_t)(id * 0x9e3779b97f4a7c15u >> 51) % NVE_LINES_SLOTS;
+	uint32_t i = (uint32_t)(id * 0x9e3779b97f4a7c15u >> 40) & lines->mask;
 	struct nve_line *line;
 
-	for (;; i = (i + 1) % NVE_LINES_SLOTS) {
-		line = &lines->slot[i];
-		if (line->generation != lines->generation)
-			break;
+	for (; lines->index[i].generation == lines->generation; i = (i + 1) & lines->mask) {
+		line = &lines->line[lines->index[i].at];
 		if (line->id == id) {
 			*fresh = false;
 			return line;
 		}
 	}
-	if (lines->count == NVE_LINES_MAX)
+	if (lines->count == lines->max)
 		return NULL;
-	*line = (struct nve_line){.id = id, .generation = lines->generation};
-	lines->order[lines->count++] = (uint16_t)i;
+	lines->index[i] = (struct nve_lines_index){lines->generation, (uint16_t)lines->count};
+	line = &lines->line[lines->count++];
+	*line = (struct nve_line){.id = id};
 	*fresh = true;
 	return line;
 }

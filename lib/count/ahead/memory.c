@@ -68,3 +68,20 @@ int nve_mem_store(struct nve_run *run, uint64_t addr, size_t size, const void *s
 {
 	return nve_overlay_store(run->overlay, addr, src, size, unknown) ? NVE_STOP_OVERLAY : 0;
 }
+
+int nve_mem_touch_long(struct nve_run *run, uint64_t addr, uint32_t bytes, uint32_t kind)
+{
+	static const uint8_t nothing[64];
+	int stop = 0;
+
+	while (bytes && !stop) {
+		uint32_t piece = (uint32_t)NVE_MIN(bytes, 64 - (addr & 63));
+
+		stop = nve_mem_touch(run, addr, piece, kind);
+		if (!stop && (kind & NVE_ACCESS_WRITE))
+			stop = nve_mem_store(run, addr, piece, nothing, true);
+		addr += piece;
+		bytes -= piece;
+	}
+	return stop;
+}

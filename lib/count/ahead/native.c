@@ -117,10 +117,10 @@ static void emit_flags_in(struct emitter *e)
 	EMIT(e, 0x50, 0x9d); /* push rax; popfq */
 }
 
-/* All results are stored: rax and rdx are free. */
-static void emit_flags_out(struct emitter *e, unsigned holder, uint32_t mask)
+/* All results are stored: rax and rdx are free. Flags that the instruction left were loaded too. */
+static void emit_flags_out(struct emitter *e, unsigned holder)
 {
-	const uint32_t keep = ~mask;
+	const uint32_t mask = NVE_ARITH_FLAGS, keep = ~mask;
 
 	EMIT(e, 0x9c, 0x58, 0x25); /* pushfq; pop rax; and eax, mask */
 	emit(e, &mask, 4);
@@ -163,8 +163,11 @@ static unsigned choose_holder(uint32_t used)
 	return 0;
 }
 
-static bool is_segment_or_size(uint8_t byte)
+/* Prefixes that the copy goes without; a rex before other prefixes has no effect. */
+static bool is_dropped(uint8_t byte)
 {
+	if ((byte & 0xf0) == 0x40)
+		return true;
 	switch (byte) {
 	case 0x26:
 	case 0x2e:
@@ -215,7 +218,7 @@ static unsigned copy_instruction(const ZydisDecodedInstruction *raw, const uint8
 	unsigned tail = raw->raw.modrm.offset + 1u;
 
 	for (unsigned i = 0; i < extension; i++)
-		if (!is_segment_or_size(code[i]))
+		if (!is_dropped(code[i]))
 			copy[to++] = code[i];
 	if (!has_mem) {
 		memcpy(copy + to, code + extension, raw->length - extension);
@@ -255,7 +258,7 @@ static void build(struct emitter *e, const struct nve_insn *insn, const struct s
 	emit(e, key->code, key->length);
 	emit_registers(e, true, insn, holder);
 	if (insn->flags_write)
-		emit_flags_out(e, holder, insn->flags_write);
+		emit_flags_out(e, holder);
 	if (nve_host_vectors() != NVE_VECTOR_SSE)
 		EMIT(e, 0xc5, 0xf8, 0x77); /* vzeroupper */
 	for (unsigned i = 16; i-- > 0;)

@@ -6,22 +6,28 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/clock.h"
 
 #define GRANULE_BYTES ((uint64_t)NVE_PAGES_PER_GRANULE * NVE_PAGE_BYTES)
 
 /* Programs with more mappings than this lose the rest to "unknown"; neighbours are merged first. */
-enum { RANGES_MAX = 16384 };
+enum { RANGES_MAX = 16384, REFRESH_NS = 10000000 };
 
 struct range {
 	uint64_t start, end;
+	enum nve_pages_kind kind;
 };
 
 struct snapshot {
 	_Atomic uint32_t readers;
 	uint32_t count;
+	uint64_t heap_start; /* 0: none */
+	bool swapped;        /* something is swapped out, perhaps of ours */
+	struct range vvar;   /* the kernel's clock pages, which clock_gettime reads */
 	struct range *range; /* sorted, RANGES_MAX long */
 };
 
@@ -30,6 +36,7 @@ static struct {
 	_Atomic uint32_t epoch; /* the copy in force is epoch & 1; 0: none yet */
 	_Atomic bool wanted;
 	_Atomic bool refreshing;
+	uint64_t refreshed_ns; /* by who is refreshing */
 } state;
 
 static bool starts_with(const char *text, const char *prefix)
@@ -80,36 +87,46 @@ static const char *skip_field(const char *p)
 	return p;
 }
 
-bool nve_pages_parse(const char *line, uint64_t *start, uint64_t *end)
+enum nve_pages_kind nve_pages_parse(const char *line, uint64_t *start, uint64_t *end)
 {
 	const char *p = parse_hex(line, start);
 
 	if (!p || *p != '-')
-		return false;
+		return NVE_PAGES_NOT;
 	p = parse_hex(p + 1, end);
 	if (!p || *p != ' ' || p[1] != 'r')
-		return false;
+		return NVE_PAGES_NOT;
 	p = skip_field(p + 1);                  /* permissions */
 	for (int field = 0; field < 3; field++) /* offset, device, inode */
 		p = skip_field(p);
-	return name_is_memory(p);
+	if (!name_is_memory(p))
+		return NVE_PAGES_NOT;
+	return *p == '\0' || *p == '[' ? NVE_PAGES_ANONYMOUS : NVE_PAGES_FILE;
 }
 
-static void add_range(struct snapshot *s, uint64_t start, uint64_t end)
+static void add_range(struct snapshot *s, struct range r)
 {
-	if (s->count && s->range[s->count - 1].end == start) {
-		s->range[s->count - 1].end = end;
-		return;
-	}
-	if (s->count < RANGES_MAX)
-		s->range[s->count++] = (struct range){start, end};
+	struct range *last = s->count ? &s->range[s->count - 1] : NULL;
+
+	if (last && last->end == r.start && last->kind == r.kind)
+		last->end = r.end;
+	else if (s->count < RANGES_MAX)
+		s->range[s->count++] = r;
+}
+
+/* Ordinary memory, whatever its flags say, but mincore() knows nothing of it. */
+static void add_vvar(struct snapshot *s, uint64_t start, uint64_t end)
+{
+	if (s->vvar.end != start)
+		s->vvar.start = start;
+	s->vvar.end = end;
 }
 
 /* Parses the complete lines in buf; returns how many bytes of an incomplete one are left. */
 static size_t parse_lines(struct snapshot *s, char *buf, size_t have)
 {
 	char *line = buf;
-	uint64_t start, end;
+	struct range r;
 
 	for (;;) {
 		char *newline = memchr(line, '\n', have - (size_t)(line - buf));
@@ -117,13 +134,25 @@ static size_t parse_lines(struct snapshot *s, char *buf, size_t have)
 		if (!newline)
 			break;
 		*newline = '\0';
-		if (nve_pages_parse(line, &start, &end))
-			add_range(s, start, end);
+		r.kind = nve_pages_parse(line, &r.start, &r.end);
+		if (r.kind != NVE_PAGES_NOT)
+			add_range(s, r);
+		if (strstr(line, "[heap]"))
+			s->heap_start = r.start;
+		else if (strstr(line, "[vvar"))
+			add_vvar(s, r.start, r.end);
 		line = newline + 1;
 	}
 	have -= (size_t)(line - buf);
 	memmove(buf, line, have);
 	return have;
+}
+
+static bool something_is_swapped(void)
+{
+	struct sysinfo info;
+
+	return sysinfo(&info) || info.freeswap != info.totalswap;
 }
 
 static int read_maps(struct snapshot *s)
@@ -135,6 +164,9 @@ static int read_maps(struct snapshot *s)
 	if (fd < 0)
 		return -errno;
 	s->count = 0;
+	s->heap_start = 0;
+	s->vvar = (struct range){0};
+	s->swapped = something_is_swapped();
 	for (;;) {
 		ssize_t n = read(fd, buf + have, sizeof(buf) - have);
 
@@ -168,10 +200,17 @@ int nve_pages_refresh(void)
 {
 	uint32_t next = atomic_load(&state.epoch) + 1;
 	struct snapshot *s = &state.copy[next & 1];
+	uint64_t now_ns;
 	int rc;
 
 	if (atomic_exchange(&state.refreshing, true))
 		return 0;
+	now_ns = nve_clock_ns(CLOCK_MONOTONIC);
+	if (now_ns - state.refreshed_ns < REFRESH_NS) {
+		atomic_store(&state.refreshing, false);
+		return 0;
+	}
+	state.refreshed_ns = now_ns;
 	atomic_store(&state.wanted, false);
 	rc = snapshot_memory(s);
 	/* A handler may still search the older copy; it does so for under a microsecond. */
@@ -185,6 +224,11 @@ int nve_pages_refresh(void)
 	return rc;
 }
 
+void nve_pages_want(void)
+{
+	atomic_store_explicit(&state.wanted, true, memory_order_relaxed);
+}
+
 bool nve_pages_wanted(void)
 {
 	return atomic_load_explicit(&state.wanted, memory_order_relaxed);
@@ -193,6 +237,7 @@ bool nve_pages_wanted(void)
 void nve_pages_after_fork(void)
 {
 	atomic_store(&state.refreshing, false);
+	state.refreshed_ns = 0;
 	atomic_store(&state.copy[0].readers, 0);
 	atomic_store(&state.copy[1].readers, 0);
 }
@@ -213,73 +258,114 @@ static uint32_t find_range(const struct snapshot *s, uint64_t addr)
 	return low;
 }
 
-static void fill_part(struct nve_pages_granule *g, uint64_t base, uint64_t start, uint64_t end)
+static void set(uint64_t *bits, size_t i)
+{
+	bits[i / 64] |= 1ull << i % 64;
+}
+
+static void fill_part(struct nve_pages_granule *g, uint64_t base, const struct range *r,
+		      bool swapped)
 {
 	unsigned char vec[NVE_PAGES_PER_GRANULE];
+	uint64_t start = NVE_MAX(r->start, base), end = NVE_MIN(r->end, base + GRANULE_BYTES);
 	size_t first = (start - base) / NVE_PAGE_BYTES, n = (end - start) / NVE_PAGE_BYTES;
 
 	/* A raw call: libc's wrapper would set errno, and may be the program's own. */
-	if (syscall(SYS_mincore, start, end - start, vec) != 0)
+	if (start >= end || syscall(SYS_mincore, start, end - start, vec) != 0)
 		return;
-	for (size_t i = 0; i < n; i++)
+	for (size_t i = 0; i < n; i++) {
 		if (vec[i] & 1)
-			g->resident[(first + i) / 64] |= 1ull << (first + i) % 64;
+			set(g->resident, first + i);
+		else if (r->kind == NVE_PAGES_ANONYMOUS && !swapped)
+			set(g->fresh, first + i);
+	}
 }
 
+/* The heap may have grown since the snapshot; how far is known without another one. */
+static void fill_heap(struct nve_pages_granule *g, uint64_t base, const struct snapshot *s)
+{
+	uint64_t heap_end = (uint64_t)syscall(SYS_brk, 0);
+	struct range heap = {s->heap_start, heap_end / NVE_PAGE_BYTES * NVE_PAGE_BYTES,
+			     NVE_PAGES_ANONYMOUS};
+
+	if (s->heap_start)
+		fill_part(g, base, &heap, s->swapped);
+}
+
+static void fill_vvar(struct nve_pages_granule *g, uint64_t base, const struct snapshot *s)
+{
+	for (uint64_t a = s->vvar.start; a < s->vvar.end; a += NVE_PAGE_BYTES)
+		if (a - base < GRANULE_BYTES)
+			set(g->resident, (a - base) / NVE_PAGE_BYTES);
+}
+
+/* False when the snapshot is being renewed at this moment. */
 static bool fill(struct nve_pages_granule *g, uint64_t base, uint32_t epoch)
 {
 	struct snapshot *s = &state.copy[epoch & 1];
-	bool any = false;
 
 	atomic_fetch_add(&s->readers, 1);
-	if (atomic_load(&state.epoch) !=
-	    epoch) { /* renewed meanwhile: this copy may be rewritten */
+	if (atomic_load(&state.epoch) != epoch) {
 		atomic_fetch_sub(&s->readers, 1);
 		return false;
 	}
 	memset(g->resident, 0, sizeof(g->resident));
+	memset(g->fresh, 0, sizeof(g->fresh));
 	for (uint32_t i = find_range(s, base); i < s->count; i++) {
-		uint64_t start = NVE_MAX(s->range[i].start, base);
-		uint64_t end = NVE_MIN(s->range[i].end, base + GRANULE_BYTES);
-
-		if (start >= base + GRANULE_BYTES)
+		if (s->range[i].start >= base + GRANULE_BYTES)
 			break;
-		fill_part(g, base, start, end);
-		any = true;
+		fill_part(g, base, &s->range[i], s->swapped);
 	}
+	fill_heap(g, base, s);
+	fill_vvar(g, base, s);
 	atomic_fetch_sub(&s->readers, 1);
-	return any;
+	return true;
 }
 
-static bool bit(const struct nve_pages_granule *g, uint64_t addr)
+static bool is_set(const uint64_t *bits, uint64_t addr)
 {
 	size_t page = addr / NVE_PAGE_BYTES % NVE_PAGES_PER_GRANULE;
 
-	return g->resident[page / 64] >> page % 64 & 1;
+	return bits[page / 64] >> page % 64 & 1;
 }
 
-bool nve_pages_readable(struct nve_pages *pages, uint64_t addr, uint64_t now_tsc)
+static enum nve_page look_up(const struct nve_pages_granule *g, uint64_t addr)
+{
+	if (is_set(g->resident, addr))
+		return NVE_PAGE_RESIDENT;
+	return is_set(g->fresh, addr) ? NVE_PAGE_FRESH : NVE_PAGE_ABSENT;
+}
+
+/* Pages become resident all the time: another answer than "resident" is good for a short while. */
+static bool is_current(const struct nve_pages *pages, const struct nve_pages_granule *g,
+		       uint64_t addr, uint64_t now_tsc)
+{
+	uint64_t age = now_tsc - g->filled_tsc;
+
+	return age < pages->ttl_ticks &&
+	       (is_set(g->resident, addr) || age < pages->ttl_ticks / 1024);
+}
+
+enum nve_page nve_pages_at(struct nve_pages *pages, uint64_t addr, uint64_t now_tsc)
 {
 	uint64_t id = addr / GRANULE_BYTES + 1;
 	struct nve_pages_granule *g = &pages->granule[id % NVE_PAGES_GRANULES];
 	uint32_t epoch = atomic_load(&state.epoch);
+	enum nve_page page;
 
-	if (nve_likely(g->id == id && now_tsc - g->filled_tsc < pages->ttl_ticks && bit(g, addr)))
-		return true;
-	if (g->id == id && g->epoch == epoch && now_tsc - g->filled_tsc < pages->ttl_ticks / 16)
-		goto absent;
-	g->id = id;
-	g->epoch = epoch;
-	g->filled_tsc = now_tsc;
-	if (epoch == 0 || !fill(g, addr / GRANULE_BYTES * GRANULE_BYTES, epoch)) {
+	if (g->id != id || !is_current(pages, g, addr, now_tsc)) {
 		g->id = 0;
-		goto absent;
+		if (epoch == 0 || !fill(g, addr / GRANULE_BYTES * GRANULE_BYTES, epoch))
+			goto absent;
+		g->id = id;
+		g->filled_tsc = now_tsc;
 	}
-	if (bit(g, addr))
-		return true;
+	page = look_up(g, addr);
+	if (page != NVE_PAGE_ABSENT)
+		return page;
 absent:
-	atomic_store_explicit(&state.wanted, true, memory_order_relaxed);
-	return false;
+	nve_pages_want();
+	return NVE_PAGE_ABSENT;
 }
 
 void nve_pages_forget(struct nve_pages *pages, uint64_t addr)
@@ -288,5 +374,5 @@ void nve_pages_forget(struct nve_pages *pages, uint64_t addr)
 		&pages->granule[(addr / GRANULE_BYTES + 1) % NVE_PAGES_GRANULES];
 
 	g->id = 0;
-	atomic_store_explicit(&state.wanted, true, memory_order_relaxed);
+	nve_pages_want();
 }

@@ -51,6 +51,15 @@ __asm__(".text\n"
 	"	ret\n"
 	".size touch_word, .-touch_word\n"
 
+	".p2align 4\n"
+	".type touch_pair, @function\n"
+	"touch_pair:\n"
+	"	movups (%rsi), %xmm0\n"
+	"touch_pair_end:\n"
+	"	movups %xmm0, (%rdi)\n"
+	"	xor %eax, %eax\n"
+	"	ret\n"
+
 	"touch_failed:\n"
 	"	mov $-1, %rax\n"
 	"	ret\n");
@@ -60,14 +69,23 @@ extern const char nve_touch_timed_end[] __asm__("nve_touch_timed_end");
 extern const char touch_copy_load[] __asm__("touch_copy_load");
 extern const char touch_copy_end[] __asm__("touch_copy_end");
 extern const char touch_word_end[] __asm__("touch_word_end");
+extern const char touch_pair_end[] __asm__("touch_pair_end");
 extern const char touch_failed[] __asm__("touch_failed");
 int touch_copy(void *dst, uint64_t addr, size_t size) __asm__("touch_copy");
 int touch_word(void *dst, uint64_t addr) __asm__("touch_word");
+int touch_pair(void *dst, uint64_t addr) __asm__("touch_pair");
 
 int nve_touch_copy(void *dst, uint64_t addr, size_t size)
 {
-	int failed = size == sizeof(uint64_t) ? touch_word(dst, addr) : touch_copy(dst, addr, size);
+	int failed;
 
+	/* The common sizes without the start-up cost of a string instruction. */
+	if (size == 8)
+		failed = touch_word(dst, addr);
+	else if (size == 16)
+		failed = touch_pair(dst, addr);
+	else
+		failed = touch_copy(dst, addr, size);
 	return failed ? -EFAULT : 0;
 }
 
@@ -82,7 +100,8 @@ bool nve_touch_fixup(ucontext_t *uc)
 
 	if (!within(ip, nve_touch_timed_load, nve_touch_timed_end) &&
 	    !within(ip, touch_copy_load, touch_copy_end) &&
-	    !within(ip, (const void *)(uintptr_t)touch_word, touch_word_end))
+	    !within(ip, (const void *)(uintptr_t)touch_word, touch_word_end) &&
+	    !within(ip, (const void *)(uintptr_t)touch_pair, touch_pair_end))
 		return false;
 	uc->uc_mcontext.gregs[REG_RIP] = (greg_t)(uintptr_t)touch_failed;
 	return true;

@@ -1,6 +1,7 @@
 #include "count/ahead/window.h"
 
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -8,6 +9,7 @@
 #include "count/ahead/touch.h"
 
 enum {
+	CORE_STEPS = 2048, /* modelled at most: enough to tell, and cheap */
 	HIT_TICKS = 4, /* what an access that hits is worth beside a miss; the result hardly depends
 			  on it */
 	SHORTLY_STEPS =
@@ -16,12 +18,10 @@ enum {
 
 /* What one interpreted instruction did to memory. */
 struct observation {
-	uint64_t ip;
 	uint64_t missing_ticks, all_ticks;
-	uint64_t miss_ip; /* who brought in the line it waits for */
 	uint32_t step;
-	bool accessed;
-	bool is_sample; /* b without an access just before: its own one is the suspect */
+	bool accessed, is_branch;
+	struct nve_core_access core;
 };
 
 struct nve_window {
@@ -32,8 +32,11 @@ struct nve_window {
 	uint64_t started_tsc;
 	uint64_t code_page; /* last page that code was fetched from: address / 4096 + 1 */
 	bool touched_enough;
+	bool met_fresh; /* a page that nobody has touched yet */
+	struct nve_core core;
 	struct nve_interp_world world;
 	struct nve_interp *interp;
+	struct nve_learned *learned;
 	struct nve_cpu cpu;
 	struct nve_pages pages;
 	struct nve_lines lines;
@@ -49,52 +52,77 @@ size_t nve_window_bytes(void)
 	return window_bytes() + nve_interp_bytes();
 }
 
-static void settle(struct nve_window *w, const struct observation *suspect)
+/*
+ * The interrupt is taken when the instruction that held up the others retires: a sample shows the
+ * one after it. So what time sampled at an instruction means is told by the access just before it.
+ * A comparison and the branch on it retire as one: a branch that touches no memory hands on the
+ * suspicion to the instruction before.
+ */
+static void suspect(struct nve_window *w, uint64_t ip)
 {
+	const struct observation *o = &w->before;
+	struct nve_learned_ip *e = nve_learned_find(w->learned, ip, true);
+
+	if (e)
+		nve_learned_add(e, (uint32_t)o->missing_ticks, (uint32_t)o->all_ticks + HIT_TICKS);
+	if (o->accessed && w->now.step > w->plan.skip) {
+		w->result.class_missing_ticks += o->missing_ticks;
+		w->result.class_all_ticks += o->all_ticks + HIT_TICKS;
+	}
+	if (ip != w->plan.sample_ip || w->now.step <= w->plan.skip)
+		return;
 	w->result.occurrences++;
-	w->result.missing_ticks += suspect->missing_ticks;
-	w->result.all_ticks += suspect->all_ticks + HIT_TICKS;
-	if (suspect->missing_ticks && !w->result.suspect_ip)
-		w->result.suspect_ip = suspect->miss_ip;
+	w->result.missing_ticks += o->missing_ticks;
+	w->result.all_ticks += o->all_ticks + HIT_TICKS;
 }
 
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
 {
 	struct nve_window *w = ctx;
 
-	if (w->now.is_sample)
-		settle(w, &w->now);
-	w->before = w->now;
-	w->now = (struct observation){.ip = ip, .step = step};
-	if (ip != w->plan.sample_ip || step <= w->plan.skip)
-		return;
-	if (w->before.accessed)
-		settle(w, &w->before);
-	else
-		w->now.is_sample = true;
+	if (!w->now.is_branch || w->now.accessed)
+		w->before = w->now;
+	w->now = (struct observation){.step = step};
+	/* In the reorder window a hit says nothing, but no access at all does. */
+	if (step > w->plan.skip || (step > 1 && !w->before.accessed))
+		suspect(w, ip);
 }
 
+static void on_flow(void *ctx, const struct nve_flow *flow)
+{
+	struct nve_window *w = ctx;
+
+	w->now.is_branch = flow->is_conditional_branch;
+	if (w->now.step < w->plan.skip || w->now.step - w->plan.skip >= CORE_STEPS)
+		return;
+	nve_core_step(&w->core, flow, &w->now.core);
+	if (w->now.core.missing)
+		w->result.modelled_miss_cycles += w->now.core.latency;
+}
+
+/* A miss of the reorder window is a miss all the same, and the program is spared it; a hit there
+ * says nothing, since the core may have started the load itself. So those lines tell neither labels
+ * nor dirty fractions. */
 static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ticks)
 {
 	struct nve_window_result *r = &w->result;
 	uint32_t net =
 		ticks > w->machine.fence_ticks ? (uint32_t)ticks - w->machine.fence_ticks : 1;
+	bool early = line->first_step < w->plan.skip;
 
 	r->touches++;
 	r->touch_ticks += ticks;
-	line->timed = true;
-	line->missed = ticks > w->machine.threshold_ticks;
-	if (!line->missed) {
-		line->latency = NVE_MAX(net, (uint32_t)HIT_TICKS);
+	line->latency = NVE_MAX(net, (uint32_t)HIT_TICKS);
+	if (ticks <= w->machine.threshold_ticks)
 		return;
-	}
-	r->misses++;
+	line->missed = !early;
+	r->misses += !early;
 	if (ticks > w->machine.outlier_ticks) {
 		line->latency = w->machine.threshold_ticks;
 		return;
 	}
-	line->latency = net;
 	r->miss_ticks += net;
+	r->miss_ticks_squared += (double)net * net;
 	r->miss_timed++;
 }
 
@@ -105,7 +133,28 @@ static int fault(struct nve_window *w, uint64_t addr)
 	return -EFAULT;
 }
 
-static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t id)
+/* What the access waits for: its line's fill, when it makes it or comes shortly after. */
+static void observe(struct nve_window *w, const struct nve_line *line, const struct nve_access *a,
+		    bool fresh)
+{
+	struct observation *now = &w->now;
+	bool waits = fresh || (line->missed && a->step - line->first_step <= SHORTLY_STEPS);
+	float cycles = (float)line->latency / w->machine.core.cycle_ticks;
+
+	now->all_ticks += waits ? line->latency : HIT_TICKS;
+	if (line->missed && waits)
+		now->missing_ticks += line->latency;
+	now->core.loads |= (a->kind & NVE_ACCESS_READ) != 0;
+	now->core.stores |= (a->kind & NVE_ACCESS_WRITE) != 0;
+	if (!fresh)
+		return;
+	now->core.missing |= line->missed;
+	now->core.latency = fmaxf(now->core.latency, cycles);
+	if (!line->missed)
+		now->core.resident_latency = fmaxf(now->core.resident_latency, cycles);
+}
+
+static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t id, bool exists)
 {
 	bool fresh;
 	struct nve_line *line = nve_lines_touch(&w->lines, id, &fresh);
@@ -118,18 +167,14 @@ static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t
 	if (fresh) {
 		line->first_step = a->step;
 		line->first_ip = a->ip;
-		if (a->step >= w->plan.skip && !(a->kind & NVE_ACCESS_STREAMING)) {
+		if (exists && !(a->kind & NVE_ACCESS_STREAMING)) {
 			ticks = nve_touch_timed(id * NVE_LINE_BYTES);
 			if (ticks == NVE_TOUCH_FAULT)
 				return fault(w, a->addr);
 			count_touch(w, line, ticks);
 		}
 	}
-	if (line->missed && a->step - line->first_step <= SHORTLY_STEPS) {
-		w->now.missing_ticks += line->latency;
-		w->now.miss_ip = line->first_ip;
-	}
-	w->now.all_ticks += fresh || line->missed ? line->latency : HIT_TICKS;
+	observe(w, line, a, fresh);
 	if (a->kind & NVE_ACCESS_WRITE && !line->written) {
 		line->written = true;
 		line->written_step = a->step;
@@ -149,17 +194,39 @@ static int on_access(void *ctx, const struct nve_access *a)
 	}
 	w->now.accessed = true;
 	for (uint64_t id = first; id <= last && !rc; id++) {
-		if (!nve_pages_readable(&w->pages, id * NVE_LINE_BYTES, w->started_tsc))
+		enum nve_page page = nve_pages_at(&w->pages, id * NVE_LINE_BYTES, w->started_tsc);
+
+		if (page == NVE_PAGE_ABSENT)
 			return -EFAULT;
-		rc = touch_line(w, a, id);
+		w->met_fresh |= page == NVE_PAGE_FRESH;
+		rc = touch_line(w, a, id, page == NVE_PAGE_RESIDENT);
 	}
 	return rc;
+}
+
+/* A read that may meet fresh pages, page by page. */
+static int read_fresh(struct nve_window *w, uint64_t addr, char *dst, size_t size)
+{
+	while (size) {
+		size_t part = NVE_MIN(size, NVE_PAGE_BYTES - addr % NVE_PAGE_BYTES);
+
+		if (nve_pages_at(&w->pages, addr, w->started_tsc) == NVE_PAGE_FRESH)
+			memset(dst, 0, part);
+		else if (nve_touch_copy(dst, addr, part))
+			return fault(w, addr);
+		addr += part;
+		dst += part;
+		size -= part;
+	}
+	return 0;
 }
 
 static int on_read(void *ctx, uint64_t addr, void *dst, size_t size)
 {
 	struct nve_window *w = ctx;
 
+	if (w->met_fresh)
+		return read_fresh(w, addr, dst, size);
 	return nve_touch_copy(dst, addr, size) ? fault(w, addr) : 0;
 }
 
@@ -169,7 +236,7 @@ static bool code_readable(struct nve_window *w, uint64_t addr)
 
 	if (page == w->code_page)
 		return true;
-	if (!nve_pages_readable(&w->pages, addr, w->started_tsc))
+	if (nve_pages_at(&w->pages, addr, w->started_tsc) != NVE_PAGE_RESIDENT)
 		return false;
 	w->code_page = page;
 	return true;
@@ -183,19 +250,26 @@ static int on_fetch(void *ctx, uint64_t addr, uint8_t dst[16])
 
 	if (!code_readable(w, addr))
 		return -EFAULT;
-	if (size < 16 && nve_pages_readable(&w->pages, addr + size, w->started_tsc))
+	if (size < 16 && nve_pages_at(&w->pages, addr + size, w->started_tsc) == NVE_PAGE_RESIDENT)
 		size = 16;
 	if (nve_touch_copy(dst, addr, size))
 		return fault(w, addr);
 	return (int)size;
 }
 
+static uint64_t on_tsc(void *ctx)
+{
+	(void)ctx;
+	return nve_tsc();
+}
+
 struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *machine,
-				   uint64_t pages_ttl_ticks)
+				   struct nve_learned *learned, uint64_t pages_ttl_ticks)
 {
 	struct nve_window *w = mem;
 
 	w->machine = *machine;
+	w->learned = learned;
 	w->pages.ttl_ticks = pages_ttl_ticks;
 	w->interp = nve_interp_init((char *)mem + window_bytes());
 	w->world = (struct nve_interp_world){
@@ -203,6 +277,8 @@ struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *m
 		.read = on_read,
 		.fetch = on_fetch,
 		.step = on_step,
+		.flow = on_flow,
+		.tsc = on_tsc,
 		.ctx = w,
 	};
 	return w;
@@ -211,7 +287,7 @@ struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *m
 static void count_written(struct nve_window *w)
 {
 	for (uint32_t i = 0; i < w->lines.count; i++) {
-		const struct nve_line *line = nve_lines_at(&w->lines, i);
+		const struct nve_line *line = &w->lines.line[i];
 
 		if (line->missed && line->written)
 			w->result.misses_written++;
@@ -228,16 +304,26 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->now = w->before = (struct observation){0};
 	w->code_page = 0;
 	w->touched_enough = false;
+	w->met_fresh = false;
 	w->started_tsc = nve_tsc();
-	nve_lines_clear(&w->lines);
+	nve_lines_clear(&w->lines, plan->limit);
+	nve_core_start(&w->core, &w->machine.core);
 	nve_cpu_from_ucontext(&w->cpu, uc);
 	end = nve_interp_run(w->interp, &w->cpu, &w->world, plan->limit);
-	if (w->now.is_sample && w->now.accessed)
-		settle(w, &w->now);
 	count_written(w);
 	w->result.stop = w->touched_enough ? NVE_STOP_LIMIT : end.stop;
 	w->result.steps = end.steps;
+	w->result.real_cycles = nve_core_real(&w->core);
+	w->result.resident_cycles = nve_core_resident(&w->core);
+	w->result.waited_cycles = w->core.waited;
 	*result = w->result;
+}
+
+enum nve_before nve_window_before(struct nve_window *w, uint64_t ip)
+{
+	w->code_page = 0;
+	w->started_tsc = nve_tsc();
+	return nve_interp_before(w->interp, &w->world, ip);
 }
 
 const struct nve_lines *nve_window_lines(const struct nve_window *w)

@@ -3,8 +3,8 @@
  * touch of each line in program order, and tells what that says of the sample.
  *
  * The reorder window: when the interrupt is taken, the core has already started the loads of the
- * next instructions; their lines are in the cache or on their way. The first skip instructions are
- * interpreted without timing.
+ * next instructions; their lines are in the cache or on their way. What the first skip instructions
+ * hit says nothing.
  */
 #ifndef NVE_AHEAD_WINDOW_H
 #define NVE_AHEAD_WINDOW_H
@@ -13,7 +13,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "count/ahead/core.h"
 #include "count/ahead/interp.h"
+#include "count/ahead/learned.h"
 #include "count/ahead/lines.h"
 #include "count/ahead/pages.h"
 
@@ -23,12 +25,13 @@ struct nve_window_machine {
 	uint32_t threshold_ticks; /* above it (fences included) the line came from memory */
 	uint32_t outlier_ticks;   /* above it the reading was interrupted: a miss without latency */
 	uint32_t run_ahead;       /* instructions that the core may have started already */
+	struct nve_core_machine core;
 };
 
 struct nve_window_plan {
 	uint64_t sample_ip; /* the interrupted instruction, b */
 	uint32_t limit;     /* instructions */
-	uint32_t skip;      /* leading instructions not timed; 0 after a system call */
+	uint32_t skip;      /* length of the reorder window; 0 after a system call */
 	uint32_t touch_max; /* timed touches */
 };
 
@@ -36,27 +39,37 @@ struct nve_window_result {
 	enum nve_stop stop;
 	uint32_t steps;
 	/* the sample's label: at the occurrences of b, the missing part of the latency of the
-	 * suspect access (the one made just before b, else b's own) */
+	 * suspect, the access made just before b */
 	uint32_t occurrences;
 	uint64_t missing_ticks, all_ticks;
-	uint64_t suspect_ip; /* the access that missed first there; 0: none did */
+	/* the same over all instructions of the window that come after an access */
+	uint64_t class_missing_ticks, class_all_ticks;
+	/* core cycles of a part of the window, as modelled: with its misses, without, and those in
+	 * which a missing access was the oldest instruction */
+	float real_cycles, resident_cycles, waited_cycles;
+	float modelled_miss_cycles; /* sum of the latencies of the misses of that part */
 	/* all timed touches */
 	uint32_t touches, misses, misses_written, faults;
-	uint64_t miss_ticks;  /* latencies of the misses that have one, less the fences */
-	uint32_t miss_timed;  /* how many those are */
+	uint64_t miss_ticks; /* latencies of the misses that have one, less the fences */
+	double miss_ticks_squared;
+	uint32_t miss_timed;  /* how many those are, those of the reorder window included */
 	uint64_t touch_ticks; /* all time spent in timed touches, fences included */
 };
 
 struct nve_window; /* a thread's window state; in memory that the caller gives */
 
 size_t nve_window_bytes(void);
-/* mem: nve_window_bytes() of zeroed memory, 64-byte aligned. */
+/* learned: what windows see of each instruction goes there. mem: nve_window_bytes() of zeroed
+ * memory, 64-byte aligned. */
 struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *machine,
-				   uint64_t pages_ttl_ticks);
+				   struct nve_learned *learned, uint64_t pages_ttl_ticks);
 
 /* Signal-safe. Must run inside the fault guard (touch.h). */
 void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve_window_plan *plan,
 		    struct nve_window_result *result);
+
+/* What the instruction before an address is, read like a window reads code. In the fault guard. */
+enum nve_before nve_window_before(struct nve_window *w, uint64_t ip);
 
 /* The lines of the last window, and its interpreter. */
 const struct nve_lines *nve_window_lines(const struct nve_window *w);

@@ -1,0 +1,110 @@
+#include "count/ahead/core.h"
+
+#include <math.h>
+#include <string.h>
+
+#define WIDTH       6.0f    /* instructions dispatched and retired a cycle */
+#define LOAD_CYCLES 4.0f    /* first-level cache to use */
+#define GENERAL     0xffffu /* registers in struct nve_flow */
+
+void nve_core_start(struct nve_core *core, const struct nve_core_machine *machine)
+{
+	memset(core, 0, sizeof(*core));
+	core->machine = *machine;
+	if (core->machine.window > NVE_CORE_WINDOW_MAX)
+		core->machine.window = NVE_CORE_WINDOW_MAX;
+	if (core->machine.writers > core->machine.window)
+		core->machine.writers = core->machine.window;
+}
+
+/* Takes a register of the core's own until it retires; a move between registers does not. */
+static bool is_writer(const struct nve_flow *flow)
+{
+	return (flow->writes & GENERAL) != 0 && flow->latency_cycles != 0;
+}
+
+static float dispatch(struct nve_core_course *c, const struct nve_core *core, bool writes)
+{
+	float t = c->dispatched + 1 / WIDTH;
+
+	if (core->instructions >= core->machine.window)
+		t = fmaxf(t, c->retired[core->instructions % core->machine.window]);
+	if (writes && core->writers >= core->machine.writers)
+		t = fmaxf(t, c->freed[core->writers % core->machine.writers]);
+	c->dispatched = t;
+	return t;
+}
+
+static float operands_ready(const struct nve_core_course *c, uint64_t reads, float t)
+{
+	for (; reads; reads &= reads - 1)
+		t = fmaxf(t, c->ready[__builtin_ctzll(reads)]);
+	return t;
+}
+
+/* When a miss that could start at t does start: once a slot is free. */
+static float take_slot(float *slot, uint32_t slots, float t, float latency)
+{
+	uint32_t first = 0;
+
+	for (uint32_t i = 1; i < slots; i++)
+		if (slot[i] < slot[first])
+			first = i;
+	t = fmaxf(t, slot[first]);
+	slot[first] = t + latency;
+	return t;
+}
+
+/* A store leaves in order, after it retired, when its line is there; the line is asked for as soon
+ * as the address is known. */
+static void drain(struct nve_core_course *c, const struct nve_core *core, float asked,
+		  float latency, bool missing)
+{
+	uint32_t at = core->stores % NVE_CORE_STORES;
+	float before = core->stores ? c->drained[(core->stores - 1) % NVE_CORE_STORES] : 0;
+	float line = asked;
+
+	if (missing)
+		line = take_slot(c->writing, core->machine.write_slots, asked, latency) + latency;
+	c->drained[at] = fmaxf(fmaxf(before + 1, line), c->now + 1);
+}
+
+/* Returns how long retirement stood still at this instruction. */
+static float run(struct nve_core_course *c, const struct nve_core *core,
+		 const struct nve_flow *flow, const struct nve_core_access *access, bool missing,
+		 float latency)
+{
+	float start = operands_ready(c, flow->reads, dispatch(c, core, is_writer(flow)));
+	float done = start, in_order = c->now + 1 / WIDTH;
+
+	if (access->loads && missing)
+		start = take_slot(c->reading, core->machine.read_slots, start, latency);
+	if (access->loads)
+		done = start + fmaxf(latency, LOAD_CYCLES);
+	done += flow->latency_cycles;
+	for (uint64_t writes = flow->writes; writes; writes &= writes - 1)
+		c->ready[__builtin_ctzll(writes)] = done;
+	/* A store retires into the store buffer, once there is room. */
+	if (access->stores && core->stores >= NVE_CORE_STORES)
+		done = fmaxf(done, c->drained[core->stores % NVE_CORE_STORES]);
+	c->now = fmaxf(in_order, done);
+	c->retired[core->instructions % core->machine.window] = c->now;
+	if (is_writer(flow))
+		c->freed[core->writers % core->machine.writers] = c->now;
+	if (access->stores)
+		drain(c, core, start, access->loads ? 0 : latency, missing && !access->loads);
+	return c->now - in_order;
+}
+
+void nve_core_step(struct nve_core *core, const struct nve_flow *flow,
+		   const struct nve_core_access *access)
+{
+	float stood = run(&core->real, core, flow, access, access->missing, access->latency);
+
+	run(&core->resident, core, flow, access, false, access->resident_latency);
+	if (access->missing)
+		core->waited += stood;
+	core->instructions++;
+	core->writers += is_writer(flow);
+	core->stores += access->stores;
+}
