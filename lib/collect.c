@@ -45,6 +45,8 @@ static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts
 	to->windows += c->windows;
 	to->window_steps += c->window_steps;
 	to->window_limits += c->window_limits;
+	to->window_call_steps += c->window_call_steps;
+	to->window_call_limits += c->window_call_limits;
 	for (int i = 0; i < NVE_STOP_COUNT; i++)
 		to->window_stops[i] += c->window_stops[i];
 	to->touches += c->touches;
@@ -56,6 +58,7 @@ static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts
 	to->miss_ticks_squared += c->miss_ticks_squared;
 	to->answered_ns += c->answered_ns;
 	to->answered += c->answered;
+	to->answered_by_kind += c->answered_by_kind;
 	to->label_ns += c->label_ns;
 	to->label_squared_ns += c->label_squared_ns;
 	to->label_dirty_ns += c->label_dirty_ns;
@@ -171,10 +174,13 @@ static void fill_totals(struct nve_totals *t, const struct sums *s)
 	t->samples_kernel = c->samples_kernel;
 	t->samples_own = c->samples_own;
 	t->samples_no_answer = c->samples_no_answer;
+	t->samples_by_kind = c->answered_by_kind;
 	t->samples_lost = s->samples_lost;
 	t->windows = c->windows;
 	t->window_steps = c->window_steps;
 	t->window_limits = c->window_limits;
+	t->window_call_steps = c->window_call_steps;
+	t->window_call_limits = c->window_call_limits;
 	memcpy(t->window_stops, c->window_stops, sizeof(t->window_stops));
 	t->touches = c->touches;
 	t->misses = c->misses;

@@ -26,6 +26,16 @@ static const struct {
 	FUNCTION(prctl),
 	FUNCTION(unshare),
 	FUNCTION(setns),
+	FUNCTION(setuid),
+	FUNCTION(seteuid),
+	FUNCTION(setreuid),
+	FUNCTION(setresuid),
+	FUNCTION(setgid),
+	FUNCTION(setegid),
+	FUNCTION(setregid),
+	FUNCTION(setresgid),
+	FUNCTION(setgroups),
+	FUNCTION(initgroups),
 	FUNCTION(syscall),
 #undef FUNCTION
 };

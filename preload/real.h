@@ -5,7 +5,9 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 #include <time.h>
 
 #define NVE_EXPORT __attribute__((visibility("default")))
@@ -28,6 +30,16 @@ struct nve_real {
 	int (*prctl)(int option, ...);
 	int (*unshare)(int flags);
 	int (*setns)(int fd, int type);
+	int (*setuid)(uid_t uid);
+	int (*seteuid)(uid_t uid);
+	int (*setreuid)(uid_t real, uid_t effective);
+	int (*setresuid)(uid_t real, uid_t effective, uid_t saved);
+	int (*setgid)(gid_t gid);
+	int (*setegid)(gid_t gid);
+	int (*setregid)(gid_t real, gid_t effective);
+	int (*setresgid)(gid_t real, gid_t effective, gid_t saved);
+	int (*setgroups)(size_t count, const gid_t *groups);
+	int (*initgroups)(const char *user, gid_t group);
 };
 
 extern struct nve_real nve_real;

@@ -11,14 +11,21 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "count/ahead/touch.h"
+
+/* How long the program's faults keep looks away, TSC ticks: until one has happened again; and at
+ * most, in case that it never does. */
+enum { QUIET_TICKS = 200000, WAIT_TICKS = 10000000 };
 
 static const int fault_signals[] = {SIGSEGV, SIGBUS};
 
 static struct {
 	nve_sigaction_fn *change;
 	_Atomic bool locked;
-	unsigned looking;                                        /* threads; under locked */
+	_Atomic unsigned waiting;     /* threads with a fault of the program's */
+	_Atomic uint64_t quiet_until; /* TSC */
+	unsigned looking;             /* threads; under locked */
 	struct sigaction program[NVE_ARRAY_SIZE(fault_signals)]; /* its actions while ours are in */
 } state;
 
@@ -61,14 +68,28 @@ static void wait_until_free(void)
 {
 	unsigned looking;
 
+	atomic_fetch_add(&state.waiting, 1);
 	for (;;) {
 		lock();
 		looking = state.looking;
+		if (!looking)
+			atomic_store(&state.quiet_until, nve_tsc() + QUIET_TICKS);
 		unlock();
 		if (!looking)
-			return;
+			break;
 		sched_yield();
 	}
+	atomic_fetch_sub(&state.waiting, 1);
+}
+
+/* Threads that look by turns must not keep the program's faults waiting for ever. */
+static void give_way(void)
+{
+	uint64_t start = nve_tsc();
+
+	while ((atomic_load(&state.waiting) || nve_tsc() < atomic_load(&state.quiet_until)) &&
+	       nve_tsc() - start < WAIT_TICKS)
+		sched_yield();
 }
 
 /* A signal of the program: a fault happens again by itself, one that was sent is sent again. */
@@ -151,6 +172,7 @@ static void block_again(void)
 
 static void enter(void)
 {
+	give_way();
 	self.looking = true;
 	lock();
 	if (state.looking++ == 0)
@@ -218,5 +240,6 @@ void nve_guard_after_fork(void)
 			state.change(fault_signals[i], &state.program[i], NULL);
 	}
 	state.looking = 0;
+	atomic_store(&state.waiting, 0);
 	unlock();
 }

@@ -22,6 +22,7 @@ enum {
 	SPIN_SLACK_NS = 300, /* a shorter rest is left for the next time */
 	SLEEP_MIN_NS = 1000000000, /* mode auto spins below: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
+	NEW_PAGES = 32,
 	SIGNAL_ROUNDS = 64,
 	RESTART_BYTES = 7, /* mov $number, %eax; syscall */
 };
@@ -181,27 +182,32 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 	t->since_epoch_ns += ran_ns;
 	if (t->since_epoch_ns >= state.config.epoch_ns)
 		end_epoch(t, 0);
-	else if (nve_pages_wanted() && t->has_monitor)
-		nve_monitor_wake(t);
 	return saved_ns;
 }
 
-static void read_times(uint64_t *user_us, uint64_t *system_us)
+static void read_times(struct nve_thread_times *times)
 {
 	struct rusage usage;
 
 	getrusage(RUSAGE_THREAD, &usage);
-	*user_us = (uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec;
-	*system_us = (uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec;
+	times->user_us =
+		(uint64_t)usage.ru_utime.tv_sec * 1000000 + (uint64_t)usage.ru_utime.tv_usec;
+	times->system_us =
+		(uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec;
+	times->faults = (uint64_t)usage.ru_minflt;
 }
 
-/* The kernel books the tick that interrupted us as its own time or the program's. */
+/* The kernel books the tick that interrupted us as its own time or the program's. A thread that
+ * touches many new pages may have mapped them since the last snapshot of the mappings. */
 static bool ran_in_kernel(const struct nve_thread *t)
 {
-	uint64_t user_us, system_us;
+	const struct nve_thread_times *mark = &t->mark;
+	struct nve_thread_times now;
 
-	read_times(&user_us, &system_us);
-	return system_us - t->mark_system_us > user_us - t->mark_user_us;
+	read_times(&now);
+	if (now.faults - mark->faults >= NEW_PAGES)
+		nve_pages_want();
+	return now.system_us - mark->system_us > now.user_us - mark->user_us;
 }
 
 static void on_timer(struct nve_thread *t, ucontext_t *uc)
@@ -219,7 +225,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	if (t->ahead)
 		nve_ahead_charge(t->ahead, (int64_t)cost_ns - (int64_t)saved_ns);
 	serve_due(t);
-	read_times(&t->mark_user_us, &t->mark_system_us);
+	read_times(&t->mark);
 	t->mark_ns = cpu_ns();
 	timer_arm(t->timer_id, state.sample_ns);
 }
@@ -274,7 +280,7 @@ int nve_inject_start(struct nve_thread *t)
 
 	if (rc)
 		return rc;
-	read_times(&t->mark_user_us, &t->mark_system_us);
+	read_times(&t->mark);
 	t->mark_ns = cpu_ns();
 	t->has_timer = true;
 	rc = timer_arm(t->timer_id, state.sample_ns);

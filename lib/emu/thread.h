@@ -25,6 +25,11 @@ struct nve_thread_model {
 	double dram_lat_ps_by_stall; /* sum of dram_lat_ps * stall_ns, for the mean */
 };
 
+/* The kernel's account of a thread. */
+struct nve_thread_times {
+	uint64_t user_us, system_us, faults; /* faults: without input or output */
+};
+
 struct nve_thread {
 	struct nve_thread *next, *previous; /* registry; under its lock */
 	int tid;
@@ -37,11 +42,11 @@ struct nve_thread {
 	/* handler */
 	int timer_id;
 	_Atomic bool has_timer;
-	struct nve_ahead *ahead;               /* mapped at the first sample */
-	uint64_t mark_user_us, mark_system_us; /* the kernel's account of the thread then */
-	uint64_t mark_ns;                      /* thread CPU clock when the program went on last */
-	uint64_t since_epoch_ns;               /* program's CPU time since the last epoch ended */
-	uint64_t spun_ns;                      /* delay injected */
+	struct nve_ahead *ahead;      /* mapped at the first sample */
+	struct nve_thread_times mark; /* when the program went on last */
+	uint64_t mark_ns;             /* thread CPU clock when the program went on last */
+	uint64_t since_epoch_ns;      /* program's CPU time since the last epoch ended */
+	uint64_t spun_ns;             /* delay injected */
 	uint64_t cost_ns;      /* handlers' CPU time without injection, savings not subtracted */
 	uint64_t saved_ns;     /* what look-ahead saved the program */
 	uint64_t lookahead_ns; /* the part of cost_ns in windows */

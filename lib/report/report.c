@@ -119,6 +119,7 @@ static void write_samples(struct nve_json *j, const struct nve_totals *t)
 	nve_json_uint(j, "kernel", t->samples_kernel);
 	nve_json_uint(j, "own", t->samples_own);
 	nve_json_uint(j, "no_answer", t->samples_no_answer);
+	nve_json_uint(j, "by_kind", t->samples_by_kind);
 	nve_json_uint(j, "lost", t->samples_lost);
 	nve_json_close(j);
 }
@@ -153,6 +154,8 @@ static void write_windows(struct nve_json *j, const struct nve_totals *t,
 	nve_json_uint(j, "taken", t->windows);
 	nve_json_uint(j, "steps", t->window_steps);
 	nve_json_uint(j, "limits", t->window_limits);
+	nve_json_uint(j, "syscall_steps", t->window_call_steps);
+	nve_json_uint(j, "syscall_limits", t->window_call_limits);
 	nve_json_decimal(j, "mean_steps", (int64_t)mean_milli, 3);
 	nve_json_object(j, "stops");
 	for (size_t i = 0; i < NVE_STOP_COUNT; i++)

@@ -38,10 +38,13 @@ struct nve_totals {
 	uint64_t samples_kernel;    /* met at a system call's return */
 	uint64_t samples_own;       /* inside this library */
 	uint64_t samples_no_answer; /* user samples for which no label could be given */
+	uint64_t samples_by_kind;   /* answered by the kind of the instruction before, as no window
+				       passed it */
 	uint64_t samples_lost;      /* timer expirations that brought no sample */
 	/* look-ahead windows */
 	uint64_t windows, window_steps,
 		window_limits; /* sums of interpreted and of allowed instructions */
+	uint64_t window_call_steps, window_call_limits; /* of windows that ended at a system call */
 	uint64_t window_stops[NVE_STOP_COUNT];
 	uint64_t touches, misses, misses_written; /* timed first touches */
 	uint64_t faults;                          /* reads that met a vanished mapping */

@@ -28,7 +28,9 @@ for number, thread in enumerate(report["threads"]):
     assert list(thread) == own + list(report["totals"])
     base = 2000 + 1000 * number
     assert thread["stall_wb_ns"] == base + 3 and thread["ma_wb"] == base + 5
-    assert list(thread["samples"].values()) == [base + i for i in range(11, 17)]
+    samples = thread["samples"]
+    assert [samples[key] for key in ("taken", "user", "kernel", "own", "no_answer", "lost")] == [
+        base + i for i in range(11, 17)]
     assert list(thread["windows"]["stops"].values()) == [base + i for i in range(30, 38)]
     assert list(thread["cost"].values()) == [base + i for i in range(22, 26)]
     assert [thread[key] for key in ("touches", "misses", "misses_written", "faults")] == [

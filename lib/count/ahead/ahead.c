@@ -25,6 +25,7 @@ enum {
 	PROBE_PRIOR = 128, /* weight of the calibrated latency, readings */
 	PROBE_HALVE = 8192,
 	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
+	CLASS_HALVE_TICKS = 4000000,
 	LATENCY_HALVE = 32768,
 	OUTLIER_LATENCIES = 20, /* a reading so many times DRAM's latency was interrupted */
 	TOKENS_MAX_NS = 20000000,
@@ -61,6 +62,8 @@ struct nve_ahead {
 	int64_t tokens_ns;
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
+	/* of all instructions after an access: latency of misses and all latency, fading sums */
+	uint64_t class_missing_ticks, class_all_ticks;
 	/* of its windows as modelled, fading sums: time that misses held up, time gained without */
 	double waited_cycles, gained_cycles;
 	/* since the last epoch ended; ns */
@@ -307,6 +310,10 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 	c->window_steps += r->steps;
 	/* A window that touched as many lines as it may is as long as it was allowed to be. */
 	c->window_limits += r->stop == NVE_STOP_LIMIT ? r->steps : plan.limit;
+	if (r->stop == NVE_STOP_SYSCALL) {
+		c->window_call_steps += r->steps;
+		c->window_call_limits += plan.limit;
+	}
 	c->touches += r->touches;
 	c->misses += r->misses;
 	c->misses_written += r->misses_written;
@@ -314,6 +321,9 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 	c->miss_ticks += r->miss_ticks;
 	c->miss_ticks_squared += r->miss_ticks_squared;
 	c->miss_timed += r->miss_timed;
+	fade(&a->class_missing_ticks, &a->class_all_ticks, CLASS_HALVE_TICKS);
+	a->class_missing_ticks += r->class_missing_ticks;
+	a->class_all_ticks += r->class_all_ticks;
 	fade(&a->latency_ticks, &a->latency_count, LATENCY_HALVE);
 	a->latency_ticks += r->miss_ticks;
 	a->latency_count += r->miss_timed;
@@ -335,8 +345,30 @@ static bool is_after_syscall(uint64_t ip)
 	       code[1] == 0x05;
 }
 
-/* The sample's stall label, 0 to 1; false when neither the window nor the past knows. */
-static bool label_sample(const struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
+/* Instructions that no window has passed: the mean over all that come after an access, as this
+ * sample's does; without an access before there is nothing to wait for. */
+static bool label_by_kind(struct nve_ahead *a, uint64_t ip, double *label)
+{
+	enum nve_before before = nve_window_before(a->window, ip);
+	struct nve_learned_ip *e;
+
+	if (before == NVE_BEFORE_UNKNOWN ||
+	    (before == NVE_BEFORE_ACCESS && a->class_all_ticks == 0))
+		return false;
+	a->counts.answered_by_kind++;
+	*label = 0;
+	if (before == NVE_BEFORE_ACCESS) {
+		*label = (double)a->class_missing_ticks / (double)a->class_all_ticks * exposed(a);
+		return true;
+	}
+	e = nve_learned_find(shared.learned, ip, true);
+	if (e)
+		nve_learned_add(e, 0, 1);
+	return true;
+}
+
+/* The sample's stall label, 0 to 1; false when it is not known. */
+static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
 			 double *label)
 {
 	const struct nve_learned_ip *e;
@@ -347,7 +379,7 @@ static bool label_sample(const struct nve_ahead *a, uint64_t ip, const struct nv
 	}
 	e = nve_learned_find(shared.learned, ip, false);
 	if (!e || !nve_learned_label(e, label))
-		return false;
+		return label_by_kind(a, ip, label);
 	*label *= exposed(a);
 	return true;
 }
@@ -382,8 +414,8 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
-	bool affords = affordable(a, cpu_ns), after_call;
-	double label;
+	bool affords = affordable(a, cpu_ns), after_call, answered;
+	double label = 0;
 
 	a->counts.samples++;
 	a->epoch_ns += cpu_ns;
@@ -395,6 +427,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 	after_call = is_after_syscall(ip);
 	if (affords && cpu_ns >= MIN_GAP_NS)
 		saved_ns = look(a, uc, after_call || in_kernel, &r);
+	answered = after_call || in_kernel || label_sample(a, ip, &r, &label);
 	guard(false);
 	if (after_call || in_kernel) {
 		a->counts.samples_kernel++;
@@ -402,7 +435,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		return saved_ns;
 	}
 	a->counts.samples_user++;
-	if (label_sample(a, ip, &r, &label))
+	if (answered)
 		answer(a, cpu_ns, label);
 	else
 		a->counts.samples_no_answer++;

@@ -20,6 +20,7 @@
 struct nve_ahead_counts {
 	uint64_t samples, samples_user, samples_kernel, samples_own, samples_no_answer;
 	uint64_t windows, window_steps, window_limits;
+	uint64_t window_call_steps, window_call_limits; /* of those that ended at a system call */
 	uint64_t window_stops[NVE_STOP_COUNT];
 	uint64_t touches, misses, misses_written, faults;
 	uint64_t miss_ticks, miss_timed;   /* latencies, TSC ticks */
@@ -29,6 +30,7 @@ struct nve_ahead_counts {
 	double label_ns, label_squared_ns; /* sums over them of label * time, label^2 * time */
 	double label_dirty_ns;             /* of label * dirty fraction * time */
 	uint64_t answered;                 /* samples with an answer */
+	uint64_t answered_by_kind;         /* of them those known by kind of instruction only */
 };
 
 /* Most frequent instructions that end windows early, process-wide. */

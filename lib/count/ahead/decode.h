@@ -113,6 +113,9 @@ struct nve_flow nve_insn_flow(const struct nve_insn *insn);
 
 void nve_decode_integer_init(struct nve_decoder *decoder);
 
+/* Of code, 48 bytes that end just before an instruction and 15 behind. */
+enum nve_before nve_decode_before(const struct nve_decoder *decoder, const uint8_t *code);
+
 /* The function for an integer instruction of the core, or NULL; may set op and opens. */
 nve_exec_fn *nve_decode_integer(const struct nve_decoder *decoder, struct nve_insn *insn);
 

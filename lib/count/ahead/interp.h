@@ -85,7 +85,8 @@ struct nve_interp_world {
 	uint64_t (*tsc)(void *ctx);
 	/* Announces each instruction before it is interpreted (ip and step). May be NULL. */
 	void (*step)(void *ctx, uint64_t ip, uint32_t step);
-	/* Tells of each instruction after it was interpreted and its accesses announced. May be NULL. */
+	/* Tells of each instruction after it was interpreted and its accesses announced. May be
+	 * NULL. */
 	void (*flow)(void *ctx, const struct nve_flow *flow);
 	void *ctx;
 };
@@ -124,6 +125,20 @@ struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *c
  * are unknown, or -errno. For tests. */
 int nve_interp_peek(struct nve_interp *in, const struct nve_interp_world *world, uint64_t addr,
 		    void *dst, size_t size);
+
+enum nve_before {
+	NVE_BEFORE_UNKNOWN,
+	NVE_BEFORE_NO_ACCESS, /* touches no memory */
+	NVE_BEFORE_ACCESS,
+};
+
+/*
+ * What the instruction just before ip in memory is. Decodes from several places ahead of ip: x86
+ * code read from a wrong place falls in step within a few instructions. Unknown when they disagree
+ * or the code cannot be read. Signal-safe.
+ */
+enum nve_before nve_interp_before(struct nve_interp *in, const struct nve_interp_world *world,
+				  uint64_t ip);
 
 /* Mnemonic of the instruction at the last stop, for reports ("vpcmpub"); never NULL. */
 const char *nve_interp_stop_name(const struct nve_interp *in);

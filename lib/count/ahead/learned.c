@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 /* Above it the sums are halved: what was learned long ago fades. */
-enum { HALVE_TICKS = 1 << 20, PROBES = 16 };
+enum { HALVE_TICKS = 1 << 20, PROBES = 4 };
 
 struct nve_learned {
 	struct nve_learned_ip slot[NVE_LEARNED_SLOTS];
@@ -29,24 +29,32 @@ static void add(_Atomic uint32_t *counter, uint32_t value)
 	atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
 }
 
+static bool own(struct nve_learned_ip *e, uint64_t owner, uint64_t ip)
+{
+	if (!atomic_compare_exchange_strong(&e->ip, &owner, ip))
+		return owner == ip;
+	put(&e->missing_ticks, 0);
+	put(&e->all_ticks, 0);
+	return true;
+}
+
 struct nve_learned_ip *nve_learned_find(struct nve_learned *table, uint64_t ip, bool make)
 {
-	uint32_t i = (uint32_t)(ip * 0x9e3779b97f4a7c15u >> 51) % NVE_LEARNED_SLOTS;
+	uint32_t first = (uint32_t)(ip * 0x9e3779b97f4a7c15u >> 40) % NVE_LEARNED_SLOTS;
+	struct nve_learned_ip *e;
 
-	for (int probe = 0; probe < PROBES; probe++, i = (i + 1) % NVE_LEARNED_SLOTS) {
-		struct nve_learned_ip *e = &table->slot[i];
-		uint64_t owner = atomic_load_explicit(&e->ip, memory_order_relaxed);
+	for (uint32_t probe = 0; probe < PROBES; probe++) {
+		uint64_t owner;
 
+		e = &table->slot[(first + probe) % NVE_LEARNED_SLOTS];
+		owner = atomic_load_explicit(&e->ip, memory_order_relaxed);
 		if (owner == ip)
 			return e;
-		if (owner)
-			continue;
-		if (!make)
-			return NULL;
-		if (atomic_compare_exchange_strong(&e->ip, &owner, ip) || owner == ip)
-			return e;
+		if (owner == 0)
+			return make && own(e, 0, ip) ? e : NULL;
 	}
-	return NULL;
+	e = &table->slot[(first + (ip >> 2) % PROBES) % NVE_LEARNED_SLOTS];
+	return make && own(e, atomic_load(&e->ip), ip) ? e : NULL;
 }
 
 void nve_learned_add(struct nve_learned_ip *e, uint32_t missing_ticks, uint32_t all_ticks)

@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NVE_LEARNED_SLOTS = 8192 };
+enum { NVE_LEARNED_SLOTS = 32768 };
 
 struct nve_learned_ip {
 	_Atomic uint64_t ip; /* 0: free */
@@ -27,7 +27,8 @@ struct nve_learned; /* the table; in memory that the caller gives */
 
 size_t nve_learned_bytes(void);
 
-/* The entry of an instruction, made when absent and room is left; NULL when not. */
+/* The entry of an instruction; made when absent, in place of another where there is no room. NULL
+ * when absent and not to be made. */
 struct nve_learned_ip *nve_learned_find(struct nve_learned *table, uint64_t ip, bool make);
 
 void nve_learned_add(struct nve_learned_ip *e, uint32_t missing_ticks, uint32_t all_ticks);

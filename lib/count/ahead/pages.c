@@ -10,11 +10,12 @@
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/clock.h"
 
 #define GRANULE_BYTES ((uint64_t)NVE_PAGES_PER_GRANULE * NVE_PAGE_BYTES)
 
 /* Programs with more mappings than this lose the rest to "unknown"; neighbours are merged first. */
-enum { RANGES_MAX = 16384 };
+enum { RANGES_MAX = 16384, REFRESH_NS = 50000000 };
 
 struct range {
 	uint64_t start, end;
@@ -35,6 +36,7 @@ static struct {
 	_Atomic uint32_t epoch; /* the copy in force is epoch & 1; 0: none yet */
 	_Atomic bool wanted;
 	_Atomic bool refreshing;
+	uint64_t refreshed_ns; /* by who is refreshing */
 } state;
 
 static bool starts_with(const char *text, const char *prefix)
@@ -198,10 +200,17 @@ int nve_pages_refresh(void)
 {
 	uint32_t next = atomic_load(&state.epoch) + 1;
 	struct snapshot *s = &state.copy[next & 1];
+	uint64_t now_ns;
 	int rc;
 
 	if (atomic_exchange(&state.refreshing, true))
 		return 0;
+	now_ns = nve_clock_ns(CLOCK_MONOTONIC);
+	if (now_ns - state.refreshed_ns < REFRESH_NS) {
+		atomic_store(&state.refreshing, false);
+		return 0;
+	}
+	state.refreshed_ns = now_ns;
 	atomic_store(&state.wanted, false);
 	rc = snapshot_memory(s);
 	/* A handler may still search the older copy; it does so for under a microsecond. */
@@ -215,6 +224,11 @@ int nve_pages_refresh(void)
 	return rc;
 }
 
+void nve_pages_want(void)
+{
+	atomic_store_explicit(&state.wanted, true, memory_order_relaxed);
+}
+
 bool nve_pages_wanted(void)
 {
 	return atomic_load_explicit(&state.wanted, memory_order_relaxed);
@@ -223,6 +237,7 @@ bool nve_pages_wanted(void)
 void nve_pages_after_fork(void)
 {
 	atomic_store(&state.refreshing, false);
+	state.refreshed_ns = 0;
 	atomic_store(&state.copy[0].readers, 0);
 	atomic_store(&state.copy[1].readers, 0);
 }
@@ -349,7 +364,7 @@ enum nve_page nve_pages_at(struct nve_pages *pages, uint64_t addr, uint64_t now_
 	if (page != NVE_PAGE_ABSENT)
 		return page;
 absent:
-	atomic_store_explicit(&state.wanted, true, memory_order_relaxed);
+	nve_pages_want();
 	return NVE_PAGE_ABSENT;
 }
 
@@ -359,5 +374,5 @@ void nve_pages_forget(struct nve_pages *pages, uint64_t addr)
 		&pages->granule[(addr / GRANULE_BYTES + 1) % NVE_PAGES_GRANULES];
 
 	g->id = 0;
-	atomic_store_explicit(&state.wanted, true, memory_order_relaxed);
+	nve_pages_want();
 }

@@ -41,12 +41,16 @@ enum nve_page nve_pages_at(struct nve_pages *pages, uint64_t addr, uint64_t now_
 /* A read met a fault: the answer for this page is forgotten and a new snapshot requested. */
 void nve_pages_forget(struct nve_pages *pages, uint64_t addr);
 
+/* Requests a newer snapshot. Signal-safe. */
+void nve_pages_want(void);
+
 /* Does a handler want a newer snapshot? */
 bool nve_pages_wanted(void);
 
 /*
  * Reads the mappings anew. Opens /proc/self/maps: not for handlers, and only one thread at a time
- * does the work (others return at once). 0 or -errno; the old snapshot stays on failure.
+ * does the work, every 50 ms at most (otherwise it returns at once). 0 or -errno; the old snapshot
+ * stays on failure.
  */
 int nve_pages_refresh(void);
 

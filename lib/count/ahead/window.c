@@ -65,6 +65,10 @@ static void suspect(struct nve_window *w, uint64_t ip)
 
 	if (e)
 		nve_learned_add(e, (uint32_t)o->missing_ticks, (uint32_t)o->all_ticks + HIT_TICKS);
+	if (o->accessed && w->now.step > w->plan.skip) {
+		w->result.class_missing_ticks += o->missing_ticks;
+		w->result.class_all_ticks += o->all_ticks + HIT_TICKS;
+	}
 	if (ip != w->plan.sample_ip || w->now.step <= w->plan.skip)
 		return;
 	w->result.occurrences++;
@@ -313,6 +317,13 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->result.resident_cycles = nve_core_resident(&w->core);
 	w->result.waited_cycles = w->core.waited;
 	*result = w->result;
+}
+
+enum nve_before nve_window_before(struct nve_window *w, uint64_t ip)
+{
+	w->code_page = 0;
+	w->started_tsc = nve_tsc();
+	return nve_interp_before(w->interp, &w->world, ip);
 }
 
 const struct nve_lines *nve_window_lines(const struct nve_window *w)

@@ -42,6 +42,8 @@ struct nve_window_result {
 	 * suspect, the access made just before b */
 	uint32_t occurrences;
 	uint64_t missing_ticks, all_ticks;
+	/* the same over all instructions of the window that come after an access */
+	uint64_t class_missing_ticks, class_all_ticks;
 	/* core cycles of a part of the window, as modelled: with its misses, without, and those in
 	 * which a missing access was the oldest instruction */
 	float real_cycles, resident_cycles, waited_cycles;
@@ -65,6 +67,9 @@ struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *m
 /* Signal-safe. Must run inside the fault guard (touch.h). */
 void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve_window_plan *plan,
 		    struct nve_window_result *result);
+
+/* What the instruction before an address is, read like a window reads code. In the fault guard. */
+enum nve_before nve_window_before(struct nve_window *w, uint64_t ip);
 
 /* The lines of the last window, and its interpreter. */
 const struct nve_lines *nve_window_lines(const struct nve_window *w);

@@ -1,0 +1,36 @@
+"""Programs that are hard on a preloaded library behave as if it were not there."""
+from victim import EMULATE, INERT, prog, run, succeeds
+
+FAST = EMULATE | {"NVM_EPOCH": "1ms"}
+SLOW = EMULATE | {"NVM_RLAT": "2us", "NVM_WLAT": "5us"}
+
+for settings in (INERT, FAST):
+    for what in ("own", "reset", "reset-raw", "wait", "blocked", "errno", "small-stack"):
+        succeeds(prog("signals"), what, settings=settings)
+    for what in ("alone", "fork", "sandbox", "sandbox-syscall", "sandbox-_exit"):
+        succeeds(prog("process"), what, settings=settings)
+for settings in (INERT, FAST):
+    succeeds(prog("signals"), "faults", settings=settings)
+    succeeds(prog("mappings"), output="done\n", settings=settings)
+    succeeds(prog("blocking"), settings=settings)
+    for what in ("cancel", "storm", "stacks"):
+        succeeds(prog("threads"), what, output="done\n", settings=settings)
+# with delays long enough to be met everywhere
+for what in ("cancel", "some"):
+    succeeds(prog("threads"), what, output="done\n", settings=SLOW)
+succeeds(prog("blocking"), settings=SLOW | {"NVM_EPOCH": "1ms", "NVM_BUDGET": "10%"})
+# a limit, or no core, for the monitors
+succeeds("prlimit", "--nofile=4:4", prog("hello"), output="hello\n")
+succeeds("prlimit", "--as=200000000:200000000", prog("hello"), output="hello\n")
+succeeds("prlimit", "--fsize=0:0", prog("hello"), output="hello\n")
+succeeds("taskset", "1", prog("threads"), "cancel", output="done\n")
+
+# what it does with its privileges succeeds, in whatever order
+for settings in (INERT, EMULATE):
+    succeeds("setpriv", "--clear-groups", "--bounding-set=-all", prog("hello"), output="hello\n",
+             settings=settings)
+
+# a program of real-time priority keeps one core busy, and ends
+done = run("chrt", "-f", "10", "taskset", "1", prog("hello"))
+if "failed to set" not in done.stderr:
+    assert done.returncode == 0 and done.stdout == "hello\n", done

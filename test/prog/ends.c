@@ -1,0 +1,105 @@
+/* ends HOW: works a little and ends in one of many ways; ends with status 7 where it can choose. */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "work.h"
+
+enum { STATUS = 7 };
+
+static void say(void)
+{
+	puts("exit handler");
+	fflush(stdout);
+}
+
+static void *leave(void *how)
+{
+	work_ms(60);
+	if (!strcmp(how, "exit-in-thread"))
+		exit(STATUS);
+	if (!strcmp(how, "_exit-in-thread"))
+		_exit(STATUS);
+	return NULL;
+}
+
+/* main ends first; the process with its last thread, then with status 0. */
+static void leave_to_thread(char *how)
+{
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, leave, how));
+	pthread_detach(thread);
+	pthread_exit(NULL);
+}
+
+static int fork_without_exec(void)
+{
+	int status;
+	pid_t child = fork();
+
+	work_ms(60);
+	if (!child)
+		exit(3);
+	CHECK(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 3);
+	return STATUS;
+}
+
+static int crash(void)
+{
+	volatile char *page = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return *page;
+}
+
+static int move_away(void)
+{
+	int fd;
+
+	CHECK(!chdir("/"));
+	closefrom(3);
+	for (fd = 3; fd < 40; fd++)
+		CHECK(open("/dev/null", O_RDONLY) == fd);
+	work_ms(20);
+	for (fd = 3; fd < 40; fd++)
+		CHECK(!close(fd));
+	return STATUS;
+}
+
+int main(int argc, char **argv)
+{
+	char *how = argc > 1 ? argv[1] : "";
+
+	atexit(say);
+	at_quick_exit(say);
+	work_ms(60);
+	if (!strcmp(how, "return"))
+		return STATUS;
+	if (!strcmp(how, "exit"))
+		exit(STATUS);
+	if (!strcmp(how, "_exit"))
+		_exit(STATUS);
+	if (!strcmp(how, "_Exit"))
+		_Exit(STATUS);
+	if (!strcmp(how, "quick_exit"))
+		quick_exit(STATUS);
+	if (!strcmp(how, "exit_group"))
+		syscall(SYS_exit_group, STATUS);
+	if (!strcmp(how, "abort"))
+		abort();
+	if (!strcmp(how, "segv"))
+		return crash();
+	if (!strcmp(how, "term"))
+		raise(SIGTERM);
+	if (!strcmp(how, "fork"))
+		return fork_without_exec();
+	if (!strcmp(how, "moved"))
+		return move_away();
+	leave_to_thread(how);
+	return 1;
+}

@@ -1,0 +1,176 @@
+/* process WHAT: a program of one thread that forks, changes namespaces, and locks itself in. */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "work.h"
+
+static int ended(pid_t child)
+{
+	int status;
+
+	CHECK(child > 0 && waitpid(child, &status, 0) == child);
+	return status;
+}
+
+static pid_t spawn(int (*body)(void))
+{
+	pid_t child = fork();
+
+	if (!child) {
+		work_ms(30);
+		exit(body());
+	}
+	return child;
+}
+
+static int new_user(void)
+{
+	if (unshare(CLONE_NEWUSER))
+		return errno == EPERM || errno == ENOSPC ? 77 : 1;
+	work_ms(50);
+	return 0;
+}
+
+static int new_user_raw(void)
+{
+	if (syscall(SYS_unshare, CLONE_NEWUSER))
+		return errno == EPERM || errno == ENOSPC ? 77 : 1;
+	work_ms(50);
+	return 0;
+}
+
+static int am_i_single(void)
+{
+	return unshare(CLONE_THREAD) != 0;
+}
+
+static int check_alone(void)
+{
+	int (*const bodies[])(void) = {new_user, new_user_raw, am_i_single};
+
+	for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+		int status = ended(spawn(bodies[i]));
+
+		if (status == 77 << 8)
+			return 77;
+		CHECK(status == 0);
+	}
+	return new_user();
+}
+
+static int grandchild(void)
+{
+	CHECK(ended(spawn(am_i_single)) == 0);
+	return 0;
+}
+
+/* The same process tree by fork, vfork, and a child that changes what it must not share. */
+static int check_fork(void)
+{
+	static volatile int shared = 1;
+	struct sigaction act = {.sa_handler = SIG_IGN}, got;
+	pid_t child;
+
+	for (int i = 0; i < 10; i++)
+		CHECK(ended(spawn(grandchild)) == 0);
+	child = vfork();
+	if (!child) {
+		shared = 2;
+		sigaction(SIGURG, &act, NULL);
+		signal(SIGSEGV, SIG_IGN);
+		_exit(5);
+	}
+	CHECK(ended(child) == 5 << 8 && shared == 2);
+	CHECK(!sigaction(SIGURG, NULL, &got) && got.sa_handler == SIG_DFL);
+	CHECK(!sigaction(SIGSEGV, NULL, &got) && got.sa_handler == SIG_DFL);
+	CHECK(waitpid(-1, NULL, 0) < 0 && errno == ECHILD);
+	work_ms(50);
+	return 0;
+}
+
+/* What computing and ending needs, and nothing else: signal returns and opens mean death. */
+static int lock_in(int by_syscall)
+{
+	static const int allowed[] = {
+		SYS_read,   SYS_write,      SYS_close,         SYS_mmap,
+		SYS_munmap, SYS_brk,        SYS_clock_gettime, SYS_nanosleep,
+		SYS_exit,   SYS_exit_group, SYS_getrandom,     SYS_ioctl,
+		SYS_fstat,  SYS_newfstatat, SYS_getpid,        SYS_rt_sigprocmask,
+	};
+	enum { ALLOWED = sizeof(allowed) / sizeof(allowed[0]) };
+	struct sock_filter code[ALLOWED + 3] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	};
+	struct sock_fprog program = {ALLOWED + 3, code};
+
+	for (int i = 0; i < ALLOWED; i++)
+		code[1 + i] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+							   (unsigned)allowed[i], ALLOWED - i, 0);
+	code[1 + ALLOWED] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	code[2 + ALLOWED] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -1;
+	/* A question whether there are filters at all changes nothing. */
+	CHECK(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, NULL, 0, 0) < 0 && errno == EFAULT);
+	return by_syscall ? (int)syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program)
+			  : prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program);
+}
+
+static int check_sandbox(const char *how)
+{
+	work_ms(60);
+	if (lock_in(!strcmp(how, "sandbox-syscall")))
+		return 77;
+	work_ms(200);
+	if (!strcmp(how, "sandbox-_exit"))
+		_exit(0);
+	return 0;
+}
+
+/* Answers perf_event_open with the error named and runs the rest of the command line. */
+static int refuse_perf(int argc, char **argv)
+{
+	unsigned error = argc > 2 && !strcmp(argv[2], "ENOSYS") ? ENOSYS : EPERM;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+
+	if (argc < 4 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
+		return 77;
+	execv(argv[3], argv + 3);
+	return 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "";
+	int rc = 2;
+
+	if (!strcmp(what, "refuse-perf"))
+		return refuse_perf(argc, argv);
+	work_ms(20);
+	if (!strcmp(what, "alone"))
+		rc = check_alone();
+	else if (!strcmp(what, "fork"))
+		rc = check_fork();
+	else if (!strncmp(what, "sandbox", 7))
+		rc = check_sandbox(what);
+	if (rc == 0)
+		puts("done");
+	return rc;
+}
