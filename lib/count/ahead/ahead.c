@@ -18,6 +18,7 @@ enum {
 	WINDOW_STEPS = 1024, /* the usual window; one in 8 is four times as long, and so on */
 	WINDOW_OCTAVES = 3,  /* longest: 1024 << 6 */
 	TOUCH_MAX = 1024,
+	KIND_TICKS = 16,
 	MIN_GAP_NS = 50000,  /* the thread must have left the last window's lines behind */
 	MIN_OCCURRENCES = 4, /* a window's own label needs as many to stand alone */
 	MIN_FOLLOWED = 32,   /* instructions; lines followed for less say nothing */
@@ -339,37 +340,43 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 /* A tick that fell into a system call is delivered at its return: just after `syscall`. */
 static bool is_after_syscall(uint64_t ip)
 {
-	uint8_t code[2];
+	const uint8_t *code = (const uint8_t *)(uintptr_t)ip - 2;
 
-	return nve_touch_copy(code, ip - sizeof(code), sizeof(code)) == 0 && code[0] == 0x0f &&
-	       code[1] == 0x05;
+	/* On the page that the thread executes, which is there: no need of the fault guard. */
+	return ip % NVE_PAGE_BYTES >= 2 && code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Instructions that no window has passed: the mean over all that come after an access, as this
- * sample's does; without an access before there is nothing to wait for. */
-static bool label_by_kind(struct nve_ahead *a, uint64_t ip, double *label)
+/*
+ * Instructions that no window has passed: the mean over all that come after an access, as this
+ * sample's does; without an access before there is nothing to wait for. Kept with little weight, so
+ * that the first window to pass says more.
+ */
+static bool label_by_kind(struct nve_ahead *a, uint64_t ip, void (*guard)(bool enter),
+			  double *label)
 {
-	enum nve_before before = nve_window_before(a->window, ip);
+	enum nve_before before;
 	struct nve_learned_ip *e;
+	double mean = 0;
 
+	guard(true);
+	before = nve_window_before(a->window, ip);
+	guard(false);
 	if (before == NVE_BEFORE_UNKNOWN ||
 	    (before == NVE_BEFORE_ACCESS && a->class_all_ticks == 0))
 		return false;
-	a->counts.answered_by_kind++;
-	*label = 0;
-	if (before == NVE_BEFORE_ACCESS) {
-		*label = (double)a->class_missing_ticks / (double)a->class_all_ticks * exposed(a);
-		return true;
-	}
+	if (before == NVE_BEFORE_ACCESS)
+		mean = (double)a->class_missing_ticks / (double)a->class_all_ticks;
 	e = nve_learned_find(shared.learned, ip, true);
 	if (e)
-		nve_learned_add(e, 0, 1);
+		nve_learned_add(e, (uint32_t)(mean * KIND_TICKS), KIND_TICKS);
+	a->counts.answered_by_kind++;
+	*label = mean * exposed(a);
 	return true;
 }
 
 /* The sample's stall label, 0 to 1; false when it is not known. */
 static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
-			 double *label)
+			 void (*guard)(bool enter), double *label)
 {
 	const struct nve_learned_ip *e;
 
@@ -379,7 +386,7 @@ static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_wind
 	}
 	e = nve_learned_find(shared.learned, ip, false);
 	if (!e || !nve_learned_label(e, label))
-		return label_by_kind(a, ip, label);
+		return label_by_kind(a, ip, guard, label);
 	*label *= exposed(a);
 	return true;
 }
@@ -414,7 +421,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
-	bool affords = affordable(a, cpu_ns), after_call, answered;
+	bool affords = affordable(a, cpu_ns), after_call;
 	double label = 0;
 
 	a->counts.samples++;
@@ -423,19 +430,19 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		a->counts.samples_own++;
 		return 0;
 	}
-	guard(true);
 	after_call = is_after_syscall(ip);
-	if (affords && cpu_ns >= MIN_GAP_NS)
+	if (affords && cpu_ns >= MIN_GAP_NS) {
+		guard(true);
 		saved_ns = look(a, uc, after_call || in_kernel, &r);
-	answered = after_call || in_kernel || label_sample(a, ip, &r, &label);
-	guard(false);
+		guard(false);
+	}
 	if (after_call || in_kernel) {
 		a->counts.samples_kernel++;
 		answer(a, cpu_ns, 0);
 		return saved_ns;
 	}
 	a->counts.samples_user++;
-	if (answered)
+	if (label_sample(a, ip, &r, guard, &label))
 		answer(a, cpu_ns, label);
 	else
 		a->counts.samples_no_answer++;

@@ -24,6 +24,7 @@ struct nve_pages {
 		uint64_t filled_tsc;
 		uint64_t resident[NVE_PAGES_PER_GRANULE / 64];
 		uint64_t fresh[NVE_PAGES_PER_GRANULE / 64]; /* never touched */
+		uint64_t known[NVE_PAGES_PER_GRANULE / 64]; /* in the snapshot, or asked for */
 	} granule[NVE_PAGES_GRANULES];
 	uint64_t ttl_ticks; /* how long an answer is kept */
 };
