@@ -115,13 +115,15 @@ static int load_or_measure(void)
 	return rc;
 }
 
-/* The settings' latencies stand in for measured ones; ratios of readings stay as they are. */
-static void override_calibration(void)
+/* The DRAM latency in force: set, or measured. */
+static uint64_t dram_lat_ps(void)
 {
-	if (state.options.dram_lat_ps)
-		state.cal.dram_lat_ps = (uint32_t)state.options.dram_lat_ps;
-	if (state.options.llc_lat_ps)
-		state.cal.llc_lat_ps = (uint32_t)state.options.llc_lat_ps;
+	return state.options.dram_lat_ps ? state.options.dram_lat_ps : state.cal.dram_lat_ps;
+}
+
+static uint64_t llc_lat_ps(void)
+{
+	return state.options.llc_lat_ps ? state.options.llc_lat_ps : state.cal.llc_lat_ps;
 }
 
 static int calibrate(void)
@@ -137,8 +139,7 @@ static int calibrate(void)
 			strerror(-rc));
 		return rc;
 	}
-	override_calibration();
-	if (nve_options_check_latency(&state.options, state.cal.dram_lat_ps, &error))
+	if (nve_options_check_latency(&state.options, dram_lat_ps(), &error))
 		end_process(error.text);
 	return 0;
 }
@@ -195,8 +196,8 @@ static int start_emulation(void)
 
 	if (rc)
 		return rc;
-	rc = nve_ahead_setup(&state.cal, state.options.budget_ppm, state.host.library_start,
-			     state.host.library_end);
+	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps, state.options.budget_ppm,
+			     state.host.library_start, state.host.library_end);
 	if (!rc) {
 		what = "signal handler";
 		rc = start_injection();
@@ -405,12 +406,11 @@ static void fill_machine(struct nve_machine_snapshot *m)
 
 	memcpy(m->cpu, state.cpu, sizeof(m->cpu));
 	m->tsc_khz = c->tsc_khz;
-	m->dram_lat_ps = c->dram_lat_ps;
-	m->llc_lat_ps = c->llc_lat_ps;
+	m->dram_lat_ps = dram_lat_ps();
+	m->llc_lat_ps = llc_lat_ps();
 	m->dram_lat_given = state.options.dram_lat_ps != 0;
 	m->llc_lat_given = state.options.llc_lat_ps != 0;
-	m->w_milli =
-		c->llc_lat_ps ? (uint32_t)((uint64_t)c->dram_lat_ps * 1000 / c->llc_lat_ps) : 0;
+	m->w_milli = (uint32_t)(m->dram_lat_ps * 1000 / m->llc_lat_ps);
 	m->fence_cycles = c->fence_cycles;
 	m->threshold_cycles = c->threshold_cycles;
 	m->run_ahead_instructions = c->run_ahead_instructions;

@@ -14,6 +14,8 @@
 #include "base/file.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/touch.h"
+#include "count/ahead/window.h"
+#include "count/calibrate_window.h"
 #include "count/run_ahead.h"
 
 enum {
@@ -24,7 +26,6 @@ enum {
 	TIMED_STEPS = 64,
 	PROBE_STEPS = 16,
 	TURNS_MAX = 32768,
-	OUTLIER_TICKS = 20000,
 	LLC_TURNS = 256,
 	FENCE_READS = 4000,
 };
@@ -46,6 +47,7 @@ struct bench {
 	size_t nodes, nodes_bytes;
 	uint64_t random;
 	uint64_t deadline_ns;
+	uint64_t outlier_ticks;  /* a longer reading was interrupted */
 	struct turn *turn;       /* TURNS_MAX of them */
 	uint32_t histogram[512]; /* of timed reads, in steps of four ticks */
 };
@@ -93,8 +95,8 @@ static int make(struct bench *b, uint64_t start_ns, uint64_t limit_ns)
 	b->buffer = b->map + (HUGE_BYTES - (uintptr_t)b->map % HUGE_BYTES) % HUGE_BYTES;
 	madvise(b->buffer, BUFFER_BYTES, MADV_HUGEPAGE);
 	b->random = 0x9e3779b97f4a7c15u;
-	b->deadline_ns = start_ns + limit_ns;
-	populate(b, start_ns + limit_ns * 45 / 100);
+	b->deadline_ns = start_ns + limit_ns * 65 / 100;
+	populate(b, start_ns + limit_ns * 40 / 100);
 	return 0;
 }
 
@@ -163,7 +165,7 @@ static struct node *timed_turn(struct bench *b, struct node *node, float *mean)
 		uint64_t t = nve_touch_timed((uintptr_t)node);
 
 		node = node->next;
-		if (t > OUTLIER_TICKS)
+		if (t > b->outlier_ticks)
 			continue;
 		sum += (double)t;
 		n++;
@@ -193,7 +195,7 @@ static struct node *take_turn(struct bench *b, struct node *node, struct turn *t
 
 	node = chase(node, CHASE_STEPS, &ticks);
 	node = timed_turn(b, node, &turn->timed);
-	probes = nve_probe_read(PROBE_STEPS, OUTLIER_TICKS, &probe_ticks);
+	probes = nve_probe_read(PROBE_STEPS, b->outlier_ticks, &probe_ticks);
 	turn->chase = (float)ticks / CHASE_STEPS;
 	turn->probe = probes ? (float)probe_ticks / (float)probes : 0;
 	return node;
@@ -229,11 +231,25 @@ static void sum_turns(struct turn *turn, size_t turns, struct sums *s)
 	}
 }
 
+/* What is too long for a reading of memory: some times the step of a short chase. */
+static uint64_t outlier_ticks(const struct bench *b)
+{
+	uint64_t best = UINT64_MAX, ticks;
+
+	flush_nodes(b);
+	for (size_t turn = 0; turn < 8; turn++) {
+		chase(b->node[turn * CHASE_STEPS % b->nodes], CHASE_STEPS, &ticks);
+		best = NVE_MIN(best, ticks);
+	}
+	return best / CHASE_STEPS * NVE_OUTLIER_LATENCIES;
+}
+
 /* Chase, timed reads and probe in turns, until the time is over. */
 static void measure_dram(struct bench *b, struct sums *s)
 {
 	size_t per_pass = b->nodes / (CHASE_STEPS + TIMED_STEPS), turns = 0;
 
+	b->outlier_ticks = outlier_ticks(b);
 	do {
 		struct node *node = b->node[0];
 
@@ -404,6 +420,24 @@ static uint32_t chase_ps(const struct nve_calibration *c, uint32_t timed_milli)
 	return (uint32_t)(c->dram_lat_ps * net / dram_net);
 }
 
+static int measure_window(struct bench *b, struct nve_calibration *c, uint64_t deadline_ns)
+{
+	struct nve_window_machine machine = {
+		.fence_ticks = c->fence_cycles,
+		.threshold_ticks = c->threshold_cycles,
+		.outlier_ticks = (uint32_t)b->outlier_ticks,
+		.core = {.cycle_ticks = c->cycle_ticks_milli / 1e3f,
+			 .window = c->run_ahead_instructions,
+			 .writers = c->run_ahead_writers,
+			 .read_slots = 1,
+			 .write_slots = 1},
+	};
+
+	link_nodes(b, b->bytes, BLOCK_BYTES);
+	return nve_calibrate_window((void **)b->node, b->nodes, &machine, deadline_ns,
+				    &c->window_ratio_ppm);
+}
+
 static int fill(struct nve_calibration *c, const struct sums *s)
 {
 	const char *field;
@@ -446,7 +480,9 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 	c->fence_cycles = (c->timed_l1_cycles_milli + 500) / 1000;
 	c->threshold_cycles = threshold(c, s.timed_low);
 	c->measured_at_s = (uint64_t)time(NULL);
-	rc = fill(c, &s);
+	rc = measure_window(&b, c, start_ns + limit_ns);
+	if (!rc)
+		rc = fill(c, &s);
 out_unmake:
 	unmake(&b);
 	return rc;

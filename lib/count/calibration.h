@@ -5,6 +5,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* A timed read that took so many times memory's latency was interrupted. It says nothing, neither
+ * in calibration nor later: interruptions come in other numbers at other times. */
+enum { NVE_OUTLIER_LATENCIES = 5 };
+
 struct nve_calibration {
 	uint64_t tsc_khz;
 
@@ -22,6 +26,8 @@ struct nve_calibration {
 
 	bool huge_pages;             /* the buffer was backed by them */
 	uint32_t probe_cycles_milli; /* timed reads of the probe, ahead/probe.h */
+	uint32_t window_ratio_ppm;   /* a step of the chase over a miss in a look-ahead window, less
+					fences */
 	/* the core: TSC ticks, thousandths, of a cycle; from one miss to the next, of independent
 	 * loads and of independent stores */
 	uint32_t cycle_ticks_milli, read_gap_ticks_milli, write_gap_ticks_milli;

@@ -28,7 +28,6 @@ enum {
 	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
 	CLASS_HALVE_TICKS = 4000000,
 	LATENCY_HALVE = 32768,
-	OUTLIER_LATENCIES = 20, /* a reading so many times DRAM's latency was interrupted */
 	TOKENS_MAX_NS = 20000000,
 	TOKENS_START_NS = 2000000, /* early windows teach most */
 	PPM = 1000000,
@@ -42,6 +41,7 @@ enum {
 static struct {
 	struct nve_calibration cal;
 	struct nve_window_machine machine;
+	double given_ratio; /* DRAM latency in force over measured */
 	uint64_t budget_ppm, library_start, library_end;
 	uint64_t pages_ttl_ticks;
 	struct nve_learned *learned;
@@ -77,7 +77,7 @@ struct nve_ahead {
 /* Ticks above which memory's answer was interrupted. */
 static uint64_t outlier_ticks(const struct nve_calibration *cal)
 {
-	return (uint64_t)OUTLIER_LATENCIES * cal->timed_dram_cycles_milli / 1000;
+	return (uint64_t)NVE_OUTLIER_LATENCIES * cal->timed_dram_cycles_milli / 1000;
 }
 
 static void *map_table(size_t bytes)
@@ -96,12 +96,13 @@ static uint32_t slots(const struct nve_calibration *cal, uint32_t gap_milli)
 	return n < 1 ? 1 : NVE_MIN(n, (uint32_t)NVE_CORE_SLOTS);
 }
 
-int nve_ahead_setup(const struct nve_calibration *cal, uint64_t budget_ppm, uint64_t library_start,
-		    uint64_t library_end)
+int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_ps,
+		    uint64_t budget_ppm, uint64_t library_start, uint64_t library_end)
 {
 	int rc;
 
 	shared.cal = *cal;
+	shared.given_ratio = given_dram_lat_ps ? (double)given_dram_lat_ps / cal->dram_lat_ps : 1;
 	shared.machine = (struct nve_window_machine){
 		.fence_ticks = cal->fence_cycles,
 		.threshold_ticks = cal->threshold_cycles,
@@ -205,14 +206,14 @@ uint64_t nve_ahead_dram_lat_ps(void)
 	double now = (double)ticks / (double)count - shared.machine.fence_ticks;
 	double then = shared.cal.probe_cycles_milli / 1e3 - shared.machine.fence_ticks;
 
-	return (uint64_t)(shared.cal.dram_lat_ps * now / then);
+	return (uint64_t)(shared.cal.dram_lat_ps * now / then * shared.given_ratio);
 }
 
 uint64_t nve_ahead_latency_ps(uint64_t ticks_sum, uint64_t count)
 {
-	double net = shared.cal.timed_dram_cycles_milli / 1e3 - shared.machine.fence_ticks;
+	double ticks = (double)ticks_sum / (double)count * shared.cal.window_ratio_ppm / 1e6;
 
-	return (uint64_t)(shared.cal.dram_lat_ps * ((double)ticks_sum / (double)count) / net);
+	return (uint64_t)(ticks * 1e9 / (double)shared.cal.tsc_khz * shared.given_ratio);
 }
 
 static void count_stop(struct nve_ahead *a, enum nve_stop stop)

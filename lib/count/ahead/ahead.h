@@ -40,10 +40,13 @@ struct nve_ahead_stop_name {
 	uint64_t count;
 };
 
-/* Once per process. library_start, library_end: our own code, whose samples are not the program's.
- * 0 or -errno. */
-int nve_ahead_setup(const struct nve_calibration *calibration, uint64_t budget_ppm,
-		    uint64_t library_start, uint64_t library_end);
+/*
+ * Once per process. given_dram_lat_ps: stands in for the measured DRAM latency, 0 for none; both
+ * latencies are scaled alike. library_start, library_end: our own code, whose samples are not the
+ * program's. 0 or -errno.
+ */
+int nve_ahead_setup(const struct nve_calibration *calibration, uint64_t given_dram_lat_ps,
+		    uint64_t budget_ppm, uint64_t library_start, uint64_t library_end);
 
 /* Replaces the budget's clock and lets a forked child start afresh. */
 void nve_ahead_after_fork(void);

@@ -62,18 +62,20 @@ static void suspect(struct nve_window *w, uint64_t ip)
 {
 	const struct observation *o = &w->before;
 	struct nve_learned_ip *e = nve_learned_find(w->learned, ip, true);
+	/* The time a hit takes itself is the core model's concern where the access misses. */
+	uint64_t all_ticks = o->all_ticks + (o->missing_ticks ? 0 : HIT_TICKS);
 
 	if (e)
-		nve_learned_add(e, (uint32_t)o->missing_ticks, (uint32_t)o->all_ticks + HIT_TICKS);
+		nve_learned_add(e, (uint32_t)o->missing_ticks, (uint32_t)all_ticks);
 	if (o->accessed && w->now.step > w->plan.skip) {
 		w->result.class_missing_ticks += o->missing_ticks;
-		w->result.class_all_ticks += o->all_ticks + HIT_TICKS;
+		w->result.class_all_ticks += all_ticks;
 	}
 	if (ip != w->plan.sample_ip || w->now.step <= w->plan.skip)
 		return;
 	w->result.occurrences++;
 	w->result.missing_ticks += o->missing_ticks;
-	w->result.all_ticks += o->all_ticks + HIT_TICKS;
+	w->result.all_ticks += all_ticks;
 }
 
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
