@@ -17,8 +17,6 @@ LIBRARY = os.path.join(BUILD, "lib", "libnvmemu.so")
 WORKLOAD = os.path.join(BUILD, "bin", "nvmemu-workload")
 COMMAND = os.path.join(BUILD, "bin", "nvmemu")
 
-BUILD_PACKAGES = {"cmake": "cmake", "gcc": "gcc", "make": "make"}
-
 
 class Failure(Exception):
     """Something is missing or broken; the benchmark cannot go on."""
@@ -32,33 +30,22 @@ def need_packages(tools):
     install(missing)
 
 
+def set_up(*packages):
+    """cmake/setup.sh: installs packages; without any, builds into build/."""
+    done = subprocess.run(["bash", os.path.join(ROOT, "cmake", "setup.sh"), *packages],
+                          stdout=sys.stderr, check=False)
+    return done.returncode == 0
+
+
 def install(packages):
-    sudo = [] if os.geteuid() == 0 else ["sudo"]
-    print("installing " + " ".join(packages), file=sys.stderr)
-    for command in (["apt-get", "update", "-qq"],
-                    ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *packages]):
-        done = subprocess.run(sudo + command, stdout=sys.stderr, check=False,
-                              env=dict(os.environ, DEBIAN_FRONTEND="noninteractive"))
-        if done.returncode:
-            raise Failure("could not install " + " ".join(packages))
+    if not set_up(*packages):
+        raise Failure("could not install " + " ".join(packages))
 
 
 def build():
-    """Configures and builds into build/; its chatter is shown only where it fails."""
-    need_packages(BUILD_PACKAGES)
-    if not os.path.exists("/usr/include/Zydis/Zydis.h"):
-        install(["libzydis-dev"])
-    if not os.path.exists("/usr/include/cmocka.h"):
-        install(["libcmocka-dev"])
-    commands = [["cmake", "--build", BUILD, "-j", str(os.cpu_count() or 1)]]
-    if not os.path.exists(os.path.join(BUILD, "CMakeCache.txt")):
-        commands.insert(0, ["cmake", "-S", ROOT, "-B", BUILD])
-    for command in commands:
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              check=False)
-        if done.returncode:
-            sys.stderr.write(done.stdout.decode(errors="replace"))
-            raise Failure("build failed: " + " ".join(command))
+    """Its chatter is shown only where it fails."""
+    if not set_up():
+        raise Failure("no build")
     for path in (LIBRARY, WORKLOAD):
         if not os.path.exists(path):
             raise Failure("the build made no " + path)

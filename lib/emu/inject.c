@@ -22,7 +22,7 @@ enum {
 	SPIN_SLACK_NS = 300, /* a shorter rest is left for the next time */
 	SLEEP_MIN_NS = 1000000000, /* mode auto spins below: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
-	NEW_PAGES = 16,
+	NEW_PAGES = 32,
 	SIGNAL_ROUNDS = 64,
 	RESTART_BYTES = 7, /* mov $number, %eax; syscall */
 };
@@ -140,12 +140,17 @@ static int64_t due_ns(const struct nve_thread *t)
 	return (int64_t)atomic_load(&t->owed_ns) - (int64_t)t->spun_ns - NVE_MAX(cost, (int64_t)0);
 }
 
-static void serve_due(struct nve_thread *t)
+/* Returns what was served, ns. */
+static uint64_t serve_due(struct nve_thread *t)
 {
 	int64_t due = due_ns(t);
+	uint64_t served_ns;
 
-	if (due > SPIN_SLACK_NS && state.config.mode != NVE_INJECT_OFF)
-		t->spun_ns += serve((uint64_t)due);
+	if (due <= SPIN_SLACK_NS || state.config.mode == NVE_INJECT_OFF)
+		return 0;
+	served_ns = serve((uint64_t)due);
+	t->spun_ns += served_ns;
+	return served_ns;
 }
 
 static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
@@ -182,8 +187,6 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 	t->since_epoch_ns += ran_ns;
 	if (t->since_epoch_ns >= state.config.epoch_ns)
 		end_epoch(t, 0);
-	else if (nve_pages_wanted() && t->has_monitor)
-		nve_monitor_wake(t);
 	return saved_ns;
 }
 
@@ -201,34 +204,35 @@ static void read_times(struct nve_thread_times *times)
 
 /* The kernel books the tick that interrupted us as its own time or the program's. A thread that
  * touches many new pages may have mapped them since the last snapshot of the mappings. */
-static bool ran_in_kernel(const struct nve_thread *t)
+static bool ran_in_kernel(const struct nve_thread_times *mark, const struct nve_thread_times *now)
 {
-	const struct nve_thread_times *mark = &t->mark;
-	struct nve_thread_times now;
-
-	read_times(&now);
-	if (now.faults - mark->faults >= NEW_PAGES)
+	if (now->faults - mark->faults >= NEW_PAGES)
 		nve_pages_want();
-	return now.system_us - mark->system_us > now.user_us - mark->user_us;
+	return now->system_us - mark->system_us > now->user_us - mark->user_us;
 }
 
 static void on_timer(struct nve_thread *t, ucontext_t *uc)
 {
-	uint64_t enter_ns = cpu_ns(), ran_ns = enter_ns - t->mark_ns, saved_ns, done_ns, cost_ns;
+	uint64_t enter_ns = cpu_ns(), ran_ns = enter_ns - t->mark_ns, saved_ns, served_ns, cost_ns;
+	struct nve_thread_times now;
 
 	/* Delivery and return of the signal stand between two marks, but are not the program's. */
 	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
+	read_times(&now);
 	restart_call(uc);
-	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(t));
-	done_ns = cpu_ns();
-	cost_ns = done_ns - enter_ns + state.config.signal_ns;
+	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(&t->mark, &now));
+	served_ns = serve_due(t);
+	/* Ticks that fell into a long delay are not the program's; no other can have come. */
+	if (served_ns)
+		read_times(&now);
+	t->mark = now;
+	t->mark_ns = cpu_ns();
+	cost_ns = t->mark_ns - enter_ns - NVE_MIN(served_ns, t->mark_ns - enter_ns) +
+		  state.config.signal_ns;
 	t->cost_ns += cost_ns;
 	t->saved_ns += saved_ns;
 	if (t->ahead)
 		nve_ahead_charge(t->ahead, (int64_t)cost_ns - (int64_t)saved_ns);
-	serve_due(t);
-	read_times(&t->mark);
-	t->mark_ns = cpu_ns();
 	timer_arm(t->timer_id, state.sample_ns);
 }
 

@@ -18,6 +18,7 @@ enum {
 	WINDOW_STEPS = 1024, /* the usual window; one in 8 is four times as long, and so on */
 	WINDOW_OCTAVES = 3,  /* longest: 1024 << 6 */
 	TOUCH_MAX = 1024,
+	KIND_TICKS = 16,
 	MIN_GAP_NS = 50000,  /* the thread must have left the last window's lines behind */
 	MIN_OCCURRENCES = 4, /* a window's own label needs as many to stand alone */
 	MIN_FOLLOWED = 32,   /* instructions; lines followed for less say nothing */
@@ -44,6 +45,7 @@ static struct {
 	uint64_t budget_ppm, library_start, library_end;
 	uint64_t pages_ttl_ticks;
 	struct nve_learned *learned;
+	struct nve_dirty_table *dirty;
 	_Atomic uint64_t probe_ticks, probe_count;
 	/* of all threads: for those too short to be sampled. Sums, ns, of time and label * time. */
 	_Atomic uint64_t share_ns, share_label_ns, share_wb_ns;
@@ -78,6 +80,13 @@ static uint64_t outlier_ticks(const struct nve_calibration *cal)
 	return (uint64_t)OUTLIER_LATENCIES * cal->timed_dram_cycles_milli / 1000;
 }
 
+static void *map_table(size_t bytes)
+{
+	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	return mem == MAP_FAILED ? NULL : mem;
+}
+
 /* Misses outstanding at a time: so many as make one latency into the gap between independent ones.
  */
 static uint32_t slots(const struct nve_calibration *cal, uint32_t gap_milli)
@@ -108,14 +117,12 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t budget_ppm, uint
 	shared.library_start = library_start;
 	shared.library_end = library_end;
 	shared.pages_ttl_ticks = nve_ns_to_tsc(1000000000, cal->tsc_khz);
-	if (!shared.learned) {
-		void *mem = mmap(NULL, nve_learned_bytes(), PROT_READ | PROT_WRITE,
-				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-		if (mem == MAP_FAILED)
-			return -errno;
-		shared.learned = mem;
-	}
+	if (!shared.learned)
+		shared.learned = map_table(nve_learned_bytes());
+	if (!shared.dirty)
+		shared.dirty = map_table(nve_dirty_table_bytes());
+	if (!shared.learned || !shared.dirty)
+		return -ENOMEM;
 	nve_interp_setup(); /* without executable memory some results stay unknown: no failure */
 	rc = nve_probe_setup();
 	atomic_store(&shared.probe_ticks, PROBE_PRIOR * (uint64_t)cal->probe_cycles_milli / 1000);
@@ -230,29 +237,36 @@ static void count_stop(struct nve_ahead *a, enum nve_stop stop)
 	atomic_store(&shared.stop_names, n + 1);
 }
 
+static bool is_followed(const struct nve_line *line, uint32_t steps)
+{
+	return line->missed && steps - line->first_step >= MIN_FOLLOWED;
+}
+
 /* Every missed line that was followed for a while says whether it gets written. */
-static void learn_dirty(struct nve_ahead *a, uint32_t steps)
+static void learn_dirty(struct nve_ahead *a, const struct nve_window_result *r)
 {
 	const struct nve_lines *lines = nve_window_lines(a->window);
-	uint32_t followed = 0, written = 0;
+	double sum = 0, probability;
+	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < lines->count; i++) {
 		const struct nve_line *line = &lines->line[i];
 
-		if (!line->missed || steps - line->first_step < MIN_FOLLOWED)
-			continue;
-		followed++;
-		written += line->written;
+		if (is_followed(line, r->steps))
+			nve_dirty_learn(shared.dirty, line->first_ip, r->steps - line->first_step,
+					line->written, line->written_step - line->first_step);
 	}
-	for (uint32_t i = 0; i < lines->count && followed; i++) {
+	for (uint32_t i = 0; i < lines->count; i++) {
 		const struct nve_line *line = &lines->line[i];
 
-		if (line->missed && steps - line->first_step >= MIN_FOLLOWED)
-			nve_dirty_add(&a->dirty, 1.0 / followed, steps - line->first_step,
-				      line->written, line->written_step - line->first_step);
+		if (!is_followed(line, r->steps) ||
+		    !nve_dirty_probability(shared.dirty, line->first_ip, &probability))
+			continue;
+		sum += probability;
+		n++;
 	}
-	if (followed)
-		nve_dirty_end_window(&a->dirty, (double)written / followed);
+	if (n && r->real_cycles > r->resident_cycles)
+		nve_dirty_end_window(&a->dirty, 1 - r->resident_cycles / r->real_cycles, sum / n);
 }
 
 /*
@@ -328,7 +342,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 	a->latency_ticks += r->miss_ticks;
 	a->latency_count += r->miss_timed;
 	count_stop(a, r->stop);
-	learn_dirty(a, r->steps);
+	learn_dirty(a, r);
 	learn_exposed(a, r);
 	probe();
 	saved_ns = saved(r);
@@ -339,37 +353,43 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 /* A tick that fell into a system call is delivered at its return: just after `syscall`. */
 static bool is_after_syscall(uint64_t ip)
 {
-	uint8_t code[2];
+	const uint8_t *code = (const uint8_t *)(uintptr_t)ip - 2;
 
-	return nve_touch_copy(code, ip - sizeof(code), sizeof(code)) == 0 && code[0] == 0x0f &&
-	       code[1] == 0x05;
+	/* On the page that the thread executes, which is there: no need of the fault guard. */
+	return ip % NVE_PAGE_BYTES >= 2 && code[0] == 0x0f && code[1] == 0x05;
 }
 
-/* Instructions that no window has passed: the mean over all that come after an access, as this
- * sample's does; without an access before there is nothing to wait for. */
-static bool label_by_kind(struct nve_ahead *a, uint64_t ip, double *label)
+/*
+ * Instructions that no window has passed: the mean over all that come after an access, as this
+ * sample's does; without an access before there is nothing to wait for. Kept with little weight, so
+ * that the first window to pass says more.
+ */
+static bool label_by_kind(struct nve_ahead *a, uint64_t ip, void (*guard)(bool enter),
+			  double *label)
 {
-	enum nve_before before = nve_window_before(a->window, ip);
+	enum nve_before before;
 	struct nve_learned_ip *e;
+	double mean = 0;
 
+	guard(true);
+	before = nve_window_before(a->window, ip);
+	guard(false);
 	if (before == NVE_BEFORE_UNKNOWN ||
 	    (before == NVE_BEFORE_ACCESS && a->class_all_ticks == 0))
 		return false;
-	a->counts.answered_by_kind++;
-	*label = 0;
-	if (before == NVE_BEFORE_ACCESS) {
-		*label = (double)a->class_missing_ticks / (double)a->class_all_ticks * exposed(a);
-		return true;
-	}
+	if (before == NVE_BEFORE_ACCESS)
+		mean = (double)a->class_missing_ticks / (double)a->class_all_ticks;
 	e = nve_learned_find(shared.learned, ip, true);
 	if (e)
-		nve_learned_add(e, 0, 1);
+		nve_learned_add(e, (uint32_t)(mean * KIND_TICKS), KIND_TICKS);
+	a->counts.answered_by_kind++;
+	*label = mean * exposed(a);
 	return true;
 }
 
 /* The sample's stall label, 0 to 1; false when it is not known. */
 static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
-			 double *label)
+			 void (*guard)(bool enter), double *label)
 {
 	const struct nve_learned_ip *e;
 
@@ -379,15 +399,15 @@ static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_wind
 	}
 	e = nve_learned_find(shared.learned, ip, false);
 	if (!e || !nve_learned_label(e, label))
-		return label_by_kind(a, ip, label);
+		return label_by_kind(a, ip, guard, label);
 	*label *= exposed(a);
 	return true;
 }
 
 static void answer(struct nve_ahead *a, uint64_t cpu_ns, double label)
 {
-	double time = (double)cpu_ns, stall = label * time, se;
-	double wb = stall * nve_dirty_fraction(&a->dirty, &se);
+	double time = (double)cpu_ns, stall = label * time;
+	double wb = stall * nve_dirty_fraction(&a->dirty);
 
 	a->counts.answered++;
 	a->counts.answered_ns += cpu_ns;
@@ -414,7 +434,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
-	bool affords = affordable(a, cpu_ns), after_call, answered;
+	bool affords = affordable(a, cpu_ns), after_call;
 	double label = 0;
 
 	a->counts.samples++;
@@ -423,19 +443,19 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		a->counts.samples_own++;
 		return 0;
 	}
-	guard(true);
 	after_call = is_after_syscall(ip);
-	if (affords && cpu_ns >= MIN_GAP_NS)
+	if (affords && cpu_ns >= MIN_GAP_NS) {
+		guard(true);
 		saved_ns = look(a, uc, after_call || in_kernel, &r);
-	answered = after_call || in_kernel || label_sample(a, ip, &r, &label);
-	guard(false);
+		guard(false);
+	}
 	if (after_call || in_kernel) {
 		a->counts.samples_kernel++;
 		answer(a, cpu_ns, 0);
 		return saved_ns;
 	}
 	a->counts.samples_user++;
-	if (answered)
+	if (label_sample(a, ip, &r, guard, &label))
 		answer(a, cpu_ns, label);
 	else
 		a->counts.samples_no_answer++;
@@ -493,10 +513,7 @@ const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a)
 
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a)
 {
-	double se;
-
-	nve_dirty_fraction(&a->dirty, &se);
-	return a->dirty.windows > 0 ? (uint32_t)(se * PPM) : 0;
+	return a->dirty.all > 0 ? (uint32_t)(nve_dirty_se(&a->dirty) * PPM) : 0;
 }
 
 int nve_ahead_stop_names(struct nve_ahead_stop_name *names, int capacity)

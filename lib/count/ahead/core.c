@@ -55,32 +55,42 @@ static float take_slot(float *slot, uint32_t slots, float t, float latency)
 	return t;
 }
 
-/* A store leaves in order, after it retired, when its line is there; the line is asked for as soon
- * as the address is known. */
-static void drain(struct nve_core_course *c, const struct nve_core *core, float asked,
-		  float latency, bool missing)
+/* When the line of an access that starts at t is there. */
+static float line_there(struct nve_core_course *c, const struct nve_core *core,
+			const struct nve_core_access *access, float t)
+{
+	bool real = c == &core->real;
+	float latency = real ? access->latency : access->resident_latency;
+
+	if (!real || !access->missing)
+		return fmaxf(t + latency, real && access->filled ? *access->filled : 0);
+	if (access->loads)
+		t = take_slot(c->reading, core->machine.read_slots, t, latency);
+	else
+		t = take_slot(c->writing, core->machine.write_slots, t, latency);
+	return *access->filled = t + latency;
+}
+
+/* A store leaves in order, after it retired, when its line is there. */
+static void drain(struct nve_core_course *c, const struct nve_core *core, float there)
 {
 	uint32_t at = core->stores % NVE_CORE_STORES;
 	float before = core->stores ? c->drained[(core->stores - 1) % NVE_CORE_STORES] : 0;
-	float line = asked;
 
-	if (missing)
-		line = take_slot(c->writing, core->machine.write_slots, asked, latency) + latency;
-	c->drained[at] = fmaxf(fmaxf(before + 1, line), c->now + 1);
+	c->drained[at] = fmaxf(fmaxf(before + 1, there), c->now + 1);
 }
 
 /* Returns how long retirement stood still at this instruction. */
 static float run(struct nve_core_course *c, const struct nve_core *core,
-		 const struct nve_flow *flow, const struct nve_core_access *access, bool missing,
-		 float latency)
+		 const struct nve_flow *flow, const struct nve_core_access *access)
 {
 	float start = operands_ready(c, flow->reads, dispatch(c, core, is_writer(flow)));
-	float done = start, in_order = c->now + 1 / WIDTH;
+	float done = start, in_order = c->now + 1 / WIDTH, there = 0;
 
-	if (access->loads && missing)
-		start = take_slot(c->reading, core->machine.read_slots, start, latency);
+	if (access->loads || access->stores)
+		there = line_there(c, core, access, start);
 	if (access->loads)
-		done = start + fmaxf(latency, LOAD_CYCLES);
+		done = fmaxf(there, start + LOAD_CYCLES);
 	done += flow->latency_cycles;
 	for (uint64_t writes = flow->writes; writes; writes &= writes - 1)
 		c->ready[__builtin_ctzll(writes)] = done;
@@ -92,17 +102,17 @@ static float run(struct nve_core_course *c, const struct nve_core *core,
 	if (is_writer(flow))
 		c->freed[core->writers % core->machine.writers] = c->now;
 	if (access->stores)
-		drain(c, core, start, access->loads ? 0 : latency, missing && !access->loads);
+		drain(c, core, there);
 	return c->now - in_order;
 }
 
 void nve_core_step(struct nve_core *core, const struct nve_flow *flow,
 		   const struct nve_core_access *access)
 {
-	float stood = run(&core->real, core, flow, access, access->missing, access->latency);
+	float stood = run(&core->real, core, flow, access);
 
-	run(&core->resident, core, flow, access, false, access->resident_latency);
-	if (access->missing)
+	run(&core->resident, core, flow, access);
+	if (access->missing || access->filled)
 		core->waited += stood;
 	core->instructions++;
 	core->writers += is_writer(flow);

@@ -36,6 +36,9 @@ struct nve_core_access {
 	bool loads, stores, missing;
 	float latency; /* of its slowest line, cycles; the same without misses below */
 	float resident_latency;
+	/* when a missed line arrives, as modelled, kept with the line: written by the access that
+	 * misses, read by those that follow. NULL: the line is there */
+	float *filled;
 };
 
 /* One course of time. */

@@ -113,7 +113,7 @@ struct nve_flow nve_insn_flow(const struct nve_insn *insn);
 
 void nve_decode_integer_init(struct nve_decoder *decoder);
 
-/* Of code, 48 bytes that end just before an instruction and 15 behind. */
+/* Of code: 32 bytes that end just before an instruction, and 15 more. */
 enum nve_before nve_decode_before(const struct nve_decoder *decoder, const uint8_t *code);
 
 /* The function for an integer instruction of the core, or NULL; may set op and opens. */

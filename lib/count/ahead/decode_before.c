@@ -2,7 +2,7 @@
 
 #include "count/ahead/decode.h"
 
-enum { BEHIND_BYTES = 48, STARTS = 16 };
+enum { BEHIND_BYTES = 32, STARTS = 6 };
 
 static bool touches_memory(const ZydisDecodedInstruction *raw)
 {
@@ -72,7 +72,7 @@ enum nve_before nve_decode_before(const struct nve_decoder *decoder, const uint8
 		with += accesses;
 		without += !accesses;
 	}
-	if (with + without < STARTS / 4 || (with && without))
+	if (with + without < STARTS / 2 || (with && without))
 		return NVE_BEFORE_UNKNOWN;
 	return with ? NVE_BEFORE_ACCESS : NVE_BEFORE_NO_ACCESS;
 }

@@ -1,51 +1,127 @@
 #include "count/ahead/dirty.h"
 
 #include <math.h>
+#include <stdatomic.h>
 
-/* Windows after which older ones weigh half; lines' weights that a bucket must rest on. */
-static const double fade_windows = 256, least_at_risk = 0.2;
+enum {
+	SLOTS = 2048,
+	PROBES = 8,
+	HALVE_LINES = 4096, /* above it the counts are halved: what was long ago fades */
+	LEAST_LINES = 4,    /* a bucket with fewer says nothing */
+	FADE_WEIGHT = 16,   /* of a thread's fraction: above it older windows weigh half */
+};
+
+struct entry {
+	_Atomic uint64_t ip; /* 0: free */
+	/* of the lines followed to the end of bucket j and not written before it: all, and those
+	 * written in it */
+	_Atomic uint32_t at_risk[NVE_DIRTY_BUCKETS], written[NVE_DIRTY_BUCKETS];
+};
+
+struct nve_dirty_table {
+	struct entry slot[SLOTS];
+};
+
+size_t nve_dirty_table_bytes(void)
+{
+	return sizeof(struct nve_dirty_table);
+}
+
+static struct entry *find(struct nve_dirty_table *table, uint64_t ip, bool make)
+{
+	uint32_t first = (uint32_t)(ip * 0x9e3779b97f4a7c15u >> 40);
+
+	for (uint32_t probe = 0; probe < PROBES; probe++) {
+		struct entry *e = &table->slot[(first + probe) % SLOTS];
+		uint64_t owner = atomic_load_explicit(&e->ip, memory_order_relaxed);
+
+		if (owner == ip)
+			return e;
+		if (owner)
+			continue;
+		if (!make)
+			return NULL;
+		if (atomic_compare_exchange_strong(&e->ip, &owner, ip) || owner == ip)
+			return e;
+	}
+	return NULL;
+}
+
+static uint32_t get(const _Atomic uint32_t *counter)
+{
+	return atomic_load_explicit(counter, memory_order_relaxed);
+}
+
+static void halve(_Atomic uint32_t *counter)
+{
+	atomic_store_explicit(counter, get(counter) / 2, memory_order_relaxed);
+}
 
 static uint32_t bucket_end(int bucket)
 {
 	return 16u << bucket;
 }
 
-void nve_dirty_add(struct nve_dirty *d, double weight, uint32_t followed, bool written,
-		   uint32_t delay)
+void nve_dirty_learn(struct nve_dirty_table *table, uint64_t ip, uint32_t followed, bool written,
+		     uint32_t delay)
 {
-	for (int j = 0; j < NVE_DIRTY_BUCKETS && followed >= bucket_end(j); j++) {
-		d->at_risk[j] += weight;
-		if (written && delay < bucket_end(j)) {
-			d->written[j] += weight;
-			break;
+	struct entry *e = find(table, ip, true);
+
+	for (int j = 0; e && j < NVE_DIRTY_BUCKETS && followed >= bucket_end(j); j++) {
+		if (get(&e->at_risk[j]) >= HALVE_LINES) {
+			halve(&e->at_risk[j]);
+			halve(&e->written[j]);
 		}
+		atomic_fetch_add_explicit(&e->at_risk[j], 1, memory_order_relaxed);
+		if (!written || delay >= bucket_end(j))
+			continue;
+		atomic_fetch_add_explicit(&e->written[j], 1, memory_order_relaxed);
+		break;
 	}
 }
 
-void nve_dirty_end_window(struct nve_dirty *d, double fraction)
+bool nve_dirty_probability(struct nve_dirty_table *table, uint64_t ip, double *probability)
 {
-	d->windows++;
-	d->fraction += fraction;
-	d->fraction_squared += fraction * fraction;
-	if (d->at_risk[0] < fade_windows)
-		return;
-	for (int j = 0; j < NVE_DIRTY_BUCKETS; j++) {
-		d->at_risk[j] /= 2;
-		d->written[j] /= 2;
-	}
+	const struct entry *e = find(table, ip, false);
+	double clean = 1;
+
+	if (!e || get(&e->at_risk[0]) < LEAST_LINES)
+		return false;
+	for (int j = 0; j < NVE_DIRTY_BUCKETS && get(&e->at_risk[j]) >= LEAST_LINES; j++)
+		clean *= 1 - fmin((double)get(&e->written[j]) / get(&e->at_risk[j]), 1);
+	*probability = 1 - clean;
+	return true;
 }
 
-double nve_dirty_fraction(const struct nve_dirty *d, double *se)
+void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction)
 {
-	double clean = 1, mean, variance;
-
-	for (int j = 0; j < NVE_DIRTY_BUCKETS && d->at_risk[j] >= least_at_risk; j++)
-		clean *= 1 - d->written[j] / d->at_risk[j];
-	*se = 1;
-	if (d->windows > 1) {
-		mean = d->fraction / d->windows;
-		variance = fmax(d->fraction_squared / d->windows - mean * mean, 0);
-		*se = sqrt(variance / (d->windows - 1));
+	if (d->weight >= FADE_WEIGHT) {
+		d->weight /= 2;
+		d->sum /= 2;
 	}
-	return 1 - clean;
+	d->weight += weight;
+	d->sum += weight * fraction;
+	d->all += weight;
+	d->all_squared += weight * weight;
+	d->fraction += weight * fraction;
+	d->fraction_squared += weight * fraction * fraction;
+}
+
+double nve_dirty_fraction(const struct nve_dirty *d)
+{
+	return d->weight > 0 ? d->sum / d->weight : 0;
+}
+
+double nve_dirty_se(const struct nve_dirty *d)
+{
+	double mean, variance, windows;
+
+	if (d->all <= 0)
+		return 1;
+	windows = d->all * d->all / d->all_squared; /* as many of equal weight say as much */
+	if (windows < 1.5)
+		return 1;
+	mean = d->fraction / d->all;
+	variance = fmax(d->fraction_squared / d->all - mean * mean, 0);
+	return sqrt(variance / (windows - 1));
 }

@@ -3,41 +3,55 @@
  * written before it can be evicted.
  *
  * A window follows a line only to its own end, and writes may come long after the miss: survival
- * analysis with censored data. The Kaplan-Meier estimate over the delay between miss and first
- * write, in instructions, takes each line for as long as it was followed. Windows weigh alike,
- * whatever number of misses they saw: a window with few misses stands for as much stall time.
+ * analysis with censored data. For each instruction that misses, the process keeps the counts of a
+ * Kaplan-Meier estimate over the delay between miss and first write, in instructions, which take
+ * each line for as long as it was followed. A thread's fraction is the mean of these probabilities
+ * over the lines that its last windows missed, each window weighed by its share of stall time: what
+ * counts is the stall time that the fraction is applied to.
  *
- * Pure. Not thread-safe.
+ * Signal-safe. The table is shared by threads (relaxed atomics: a lost update costs a line); struct
+ * nve_dirty belongs to one.
  */
 #ifndef NVE_AHEAD_DIRTY_H
 #define NVE_AHEAD_DIRTY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* Bucket j holds delays below 16 << j instructions that no lower bucket holds; the last one ends at
  * 65,536, the length of the longest window. */
 enum { NVE_DIRTY_BUCKETS = 13 };
 
+struct nve_dirty_table; /* in memory that the caller gives, zeroed */
+
+size_t nve_dirty_table_bytes(void);
+
+/* One line that the instruction at ip missed: followed for so many instructions, first written
+ * after delay ones (or not). */
+void nve_dirty_learn(struct nve_dirty_table *table, uint64_t ip, uint32_t followed, bool written,
+		     uint32_t delay);
+
+/* Probability that a line which this instruction misses gets written, 0 to 1. False while nothing
+ * is known. Source: Kaplan and Meier, J. Am. Stat. Assoc. 53, 1958. */
+bool nve_dirty_probability(struct nve_dirty_table *table, uint64_t ip, double *probability);
+
+/* A thread's. Zeroed: nothing is known. */
 struct nve_dirty {
-	/* of the lines followed to the end of bucket j and not written before it: all, and those
-	 * written in it; sums of weights that fade */
-	double at_risk[NVE_DIRTY_BUCKETS], written[NVE_DIRTY_BUCKETS];
-	/* of windows with misses: number, and sums of their own fractions and squares; for the
-	 * error */
-	double windows, fraction, fraction_squared;
+	double weight, sum; /* over its last windows, fading */
+	/* over all, for the error: sums of weight, weight^2, weight * fraction, weight * fraction^2
+	 */
+	double all, all_squared, fraction, fraction_squared;
 };
 
-/* One missed line of a window with weight: followed for so many instructions, first written after
- * delay ones (or not). */
-void nve_dirty_add(struct nve_dirty *d, double weight, uint32_t followed, bool written,
-		   uint32_t delay);
+/* A window with misses ends: fraction is the mean probability of its missed lines, weight its share
+ * of stall time, 0 to 1. */
+void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction);
 
-/* A window with misses ends; fraction of them was seen to be written. */
-void nve_dirty_end_window(struct nve_dirty *d, double fraction);
+/* The fraction, 0 to 1, of the last windows; 0 while nothing is known. */
+double nve_dirty_fraction(const struct nve_dirty *d);
 
-/* The fraction, 0 to 1, and its standard error (of the mean over windows). 0 and 1 while nothing is
- * known. Source: Kaplan and Meier, J. Am. Stat. Assoc. 53, 1958. */
-double nve_dirty_fraction(const struct nve_dirty *d, double *se);
+/* Standard error of the weighted mean over all windows; 1 while there are fewer than two. */
+double nve_dirty_se(const struct nve_dirty *d);
 
 #endif

@@ -157,10 +157,10 @@ int nve_interp_peek(struct nve_interp *in, const struct nve_interp_world *world,
 enum nve_before nve_interp_before(struct nve_interp *in, const struct nve_interp_world *world,
 				  uint64_t ip)
 {
-	uint8_t code[64];
+	uint8_t code[48];
 
 	for (size_t i = 0; i < sizeof(code); i += 16)
-		if (world->fetch(world->ctx, ip - 48 + i, code + i) != 16)
+		if (world->fetch(world->ctx, ip - 32 + i, code + i) != 16)
 			return NVE_BEFORE_UNKNOWN;
 	return nve_decode_before(&in->decoder, code);
 }

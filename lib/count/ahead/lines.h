@@ -20,6 +20,7 @@ struct nve_line {
 	uint32_t first_step;   /* of that touch */
 	uint32_t latency;      /* of that touch, TSC ticks less the fences; 0: not timed */
 	uint32_t written_step; /* of the first write; meaningless unless written */
+	float filled;          /* core model: when the missed line arrives */
 	bool missed;           /* the latency is memory's */
 	bool written;
 };

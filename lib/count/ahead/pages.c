@@ -15,7 +15,7 @@
 #define GRANULE_BYTES ((uint64_t)NVE_PAGES_PER_GRANULE * NVE_PAGE_BYTES)
 
 /* Programs with more mappings than this lose the rest to "unknown"; neighbours are merged first. */
-enum { RANGES_MAX = 16384, REFRESH_NS = 10000000 };
+enum { RANGES_MAX = 16384, REFRESH_NS = 50000000, ASK_PAGES = 16 };
 
 struct range {
 	uint64_t start, end;
@@ -126,7 +126,7 @@ static void add_vvar(struct snapshot *s, uint64_t start, uint64_t end)
 static size_t parse_lines(struct snapshot *s, char *buf, size_t have)
 {
 	char *line = buf;
-	struct range r;
+	struct range r = {0};
 
 	for (;;) {
 		char *newline = memchr(line, '\n', have - (size_t)(line - buf));
@@ -135,7 +135,7 @@ static size_t parse_lines(struct snapshot *s, char *buf, size_t have)
 			break;
 		*newline = '\0';
 		r.kind = nve_pages_parse(line, &r.start, &r.end);
-		if (r.kind != NVE_PAGES_NOT)
+		if (r.end > r.start)
 			add_range(s, r);
 		if (strstr(line, "[heap]"))
 			s->heap_start = r.start;
@@ -270,8 +270,11 @@ static void fill_part(struct nve_pages_granule *g, uint64_t base, const struct r
 	uint64_t start = NVE_MAX(r->start, base), end = NVE_MIN(r->end, base + GRANULE_BYTES);
 	size_t first = (start - base) / NVE_PAGE_BYTES, n = (end - start) / NVE_PAGE_BYTES;
 
+	for (uint64_t a = start; a < end; a += NVE_PAGE_BYTES)
+		set(g->known, (a - base) / NVE_PAGE_BYTES);
 	/* A raw call: libc's wrapper would set errno, and may be the program's own. */
-	if (start >= end || syscall(SYS_mincore, start, end - start, vec) != 0)
+	if (start >= end || r->kind == NVE_PAGES_NOT ||
+	    syscall(SYS_mincore, start, end - start, vec) != 0)
 		return;
 	for (size_t i = 0; i < n; i++) {
 		if (vec[i] & 1)
@@ -311,6 +314,7 @@ static bool fill(struct nve_pages_granule *g, uint64_t base, uint32_t epoch)
 	}
 	memset(g->resident, 0, sizeof(g->resident));
 	memset(g->fresh, 0, sizeof(g->fresh));
+	memset(g->known, 0, sizeof(g->known));
 	for (uint32_t i = find_range(s, base); i < s->count; i++) {
 		if (s->range[i].start >= base + GRANULE_BYTES)
 			break;
@@ -327,6 +331,33 @@ static bool is_set(const uint64_t *bits, uint64_t addr)
 	size_t page = addr / NVE_PAGE_BYTES % NVE_PAGES_PER_GRANULE;
 
 	return bits[page / 64] >> page % 64 & 1;
+}
+
+/*
+ * Mapped since the snapshot: the kernel says for single pages where they lie. A node number:
+ * ordinary memory, present. -ENOENT: mapped, not present. -EFAULT: no mapping, or a device's. Where
+ * the call is not to be had (a filter), nothing is learned.
+ */
+static void ask_kernel(struct nve_pages_granule *g, uint64_t addr)
+{
+	uint64_t block = addr / (ASK_PAGES * NVE_PAGE_BYTES) * (ASK_PAGES * NVE_PAGE_BYTES);
+	size_t first = block / NVE_PAGE_BYTES % NVE_PAGES_PER_GRANULE;
+	void *page[ASK_PAGES];
+	int status[ASK_PAGES];
+
+	for (size_t i = 0; i < ASK_PAGES; i++)
+		page[i] = (void *)(uintptr_t)(block + i * NVE_PAGE_BYTES);
+	if (syscall(SYS_move_pages, 0, (unsigned long)ASK_PAGES, page, NULL, status, 0) != 0)
+		return;
+	for (size_t i = 0; i < ASK_PAGES; i++) {
+		if (is_set(g->known, block + i * NVE_PAGE_BYTES))
+			continue;
+		set(g->known, first + i);
+		if (status[i] >= 0)
+			set(g->resident, first + i);
+		else if (status[i] == -ENOENT)
+			set(g->fresh, first + i);
+	}
 }
 
 static enum nve_page look_up(const struct nve_pages_granule *g, uint64_t addr)
@@ -360,6 +391,8 @@ enum nve_page nve_pages_at(struct nve_pages *pages, uint64_t addr, uint64_t now_
 		g->id = id;
 		g->filled_tsc = now_tsc;
 	}
+	if (!is_set(g->known, addr))
+		ask_kernel(g, addr);
 	page = look_up(g, addr);
 	if (page != NVE_PAGE_ABSENT)
 		return page;

@@ -24,6 +24,7 @@ struct nve_pages {
 		uint64_t filled_tsc;
 		uint64_t resident[NVE_PAGES_PER_GRANULE / 64];
 		uint64_t fresh[NVE_PAGES_PER_GRANULE / 64]; /* never touched */
+		uint64_t known[NVE_PAGES_PER_GRANULE / 64]; /* in the snapshot, or asked for */
 	} granule[NVE_PAGES_GRANULES];
 	uint64_t ttl_ticks; /* how long an answer is kept */
 };
@@ -49,7 +50,7 @@ bool nve_pages_wanted(void);
 
 /*
  * Reads the mappings anew. Opens /proc/self/maps: not for handlers, and only one thread at a time
- * does the work, every 10 ms at most (otherwise it returns at once). 0 or -errno; the old snapshot
+ * does the work, every 50 ms at most (otherwise it returns at once). 0 or -errno; the old snapshot
  * stays on failure.
  */
 int nve_pages_refresh(void);

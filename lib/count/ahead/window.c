@@ -10,7 +10,7 @@
 
 enum {
 	CORE_STEPS = 2048, /* modelled at most: enough to tell, and cheap */
-	HIT_TICKS = 4, /* what an access that hits is worth beside a miss; the result hardly depends
+	HIT_TICKS = 2, /* what an access that hits is worth beside a miss; the result hardly depends
 			  on it */
 	SHORTLY_STEPS =
 		48 /* a second access to a line so soon after its miss waits for the same fill */
@@ -134,7 +134,7 @@ static int fault(struct nve_window *w, uint64_t addr)
 }
 
 /* What the access waits for: its line's fill, when it makes it or comes shortly after. */
-static void observe(struct nve_window *w, const struct nve_line *line, const struct nve_access *a,
+static void observe(struct nve_window *w, struct nve_line *line, const struct nve_access *a,
 		    bool fresh)
 {
 	struct observation *now = &w->now;
@@ -146,6 +146,8 @@ static void observe(struct nve_window *w, const struct nve_line *line, const str
 		now->missing_ticks += line->latency;
 	now->core.loads |= (a->kind & NVE_ACCESS_READ) != 0;
 	now->core.stores |= (a->kind & NVE_ACCESS_WRITE) != 0;
+	if (line->missed)
+		now->core.filled = &line->filled;
 	if (!fresh)
 		return;
 	now->core.missing |= line->missed;
