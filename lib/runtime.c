@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/sigmask.h"
 #include "collect.h"
 #include "count/ahead/ahead.h"
 #include "count/calibrate.h"
@@ -264,7 +265,7 @@ static void before_fork(void)
 	if (atomic_load(&state.stopped))
 		return;
 	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	nve_sigmask(SIG_BLOCK, &all, &mask);
 	nve_thread_before_fork();
 	state.fork_mask = mask;
 	state.forking = true;
@@ -278,7 +279,7 @@ static void after_fork_parent(void)
 		return;
 	state.forking = false;
 	nve_thread_after_fork(false);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	nve_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
 static void begin_child(void)
@@ -302,7 +303,7 @@ static void after_fork_child(void)
 		return;
 	state.forking = false;
 	begin_child();
-	pthread_sigmask(SIG_SETMASK, &state.fork_mask, NULL);
+	nve_sigmask(SIG_SETMASK, &state.fork_mask, NULL);
 }
 
 static void tell_impossible(void)

@@ -6,7 +6,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/signalfd.h>
 
 #include "base/clock.h"
 #include "emu/guard.h"
@@ -176,28 +175,4 @@ NVE_EXPORT int sigwait(const sigset_t *set, int *sig)
 		return errno;
 	*sig = rc;
 	return 0;
-}
-
-/* Who waits for everything does not mean a signal that nobody sends: ours is left out. */
-NVE_EXPORT int signalfd(int fd, const sigset_t *mask, int flags)
-{
-	sigset_t others;
-
-	nve_real_setup();
-	if (!may_meet_tick(mask))
-		return nve_real.signalfd(fd, mask, flags);
-	others = *mask;
-	sigdelset(&others, NVE_INJECT_SIGNAL);
-	return nve_real.signalfd(fd, &others, flags);
-}
-
-NVE_EXPORT int sigpending(sigset_t *set)
-{
-	int rc;
-
-	nve_real_setup();
-	rc = nve_real.sigpending(set);
-	if (!rc && nve_runtime_hides_signals())
-		sigdelset(set, NVE_INJECT_SIGNAL);
-	return rc;
 }

@@ -6,12 +6,14 @@
 #include <stdlib.h>
 
 #include "preload/hook_altstack.h"
+#include "preload/hook_mask.h"
 #include "preload/real.h"
 #include "runtime.h"
 
 struct start {
 	void *(*function)(void *);
 	void *arg;
+	bool blocked; /* our signal, in the creator's view */
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -51,6 +53,7 @@ static void *begin(void *arg)
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	nve_hook_thread_watch_end();
 	nve_runtime_thread_begin();
+	nve_hook_mask_begin(start.blocked);
 	pthread_setcancelstate(cancel, NULL);
 	return start.function(start.arg);
 }
@@ -67,7 +70,7 @@ NVE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	start = malloc(sizeof(*start));
 	if (!start)
 		return EAGAIN;
-	*start = (struct start){function, arg};
+	*start = (struct start){function, arg, nve_action_blocked};
 	rc = nve_real.pthread_create(thread, attr, begin, start);
 	if (rc)
 		free(start);

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/hook_mask.h"
 #include "preload/hook_thread.h"
 #include "preload/real.h"
 #include "runtime.h"
@@ -47,6 +48,7 @@ __attribute__((constructor)) static void start(void)
 	host.sigaction = nve_real.sigaction;
 	nve_runtime_start(&host);
 	nve_hook_thread_watch_end();
+	nve_hook_mask_begin(false);
 	at_quick_exit(nve_runtime_stop);
 }
 

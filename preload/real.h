@@ -22,11 +22,11 @@ struct nve_real {
 	nve_signal_handler (*signal)(int sig, nve_signal_handler handler);
 	nve_signal_handler (*sysv_signal)(int sig, nve_signal_handler handler);
 	int (*sigaltstack)(const stack_t *stack, stack_t *old);
-	int (*sigpending)(sigset_t *set);
+	int (*pthread_sigmask)(int how, const sigset_t *set, sigset_t *old);
+	int (*sigprocmask)(int how, const sigset_t *set, sigset_t *old);
 	int (*sigwait)(const sigset_t *set, int *sig);
 	int (*sigwaitinfo)(const sigset_t *set, siginfo_t *info);
 	int (*sigtimedwait)(const sigset_t *set, siginfo_t *info, const struct timespec *timeout);
-	int (*signalfd)(int fd, const sigset_t *mask, int flags);
 	int (*prctl)(int option, ...);
 	int (*unshare)(int flags);
 	int (*setns)(int fd, int type);

@@ -8,6 +8,9 @@
 #include <ucontext.h>
 
 #include "base/base.h"
+#include "base/sigmask.h"
+
+__thread bool nve_action_blocked;
 
 static struct {
 	int sig;
@@ -56,7 +59,7 @@ int nve_action_change(const struct sigaction *act, struct sigaction *old)
 	if (act)
 		wanted = *act;
 	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	nve_sigmask(SIG_BLOCK, &all, &mask);
 	while (atomic_exchange_explicit(&state.locked, true, memory_order_acquire))
 		__builtin_ia32_pause();
 	next = atomic_load(&state.current) ^ 1;
@@ -67,7 +70,7 @@ int nve_action_change(const struct sigaction *act, struct sigaction *old)
 		install(&wanted, NULL);
 	}
 	atomic_store_explicit(&state.locked, false, memory_order_release);
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	nve_sigmask(SIG_SETMASK, &mask, NULL);
 	if (old)
 		*old = had;
 	return 0;
@@ -97,7 +100,7 @@ void nve_action_pass_on(int sig, siginfo_t *info, void *context)
 	sigorset(&mask, &uc->uc_sigmask, &action.sa_mask);
 	if (!(action.sa_flags & SA_NODEFER))
 		sigaddset(&mask, sig);
-	pthread_sigmask(SIG_SETMASK, &mask, &ours);
+	nve_sigmask(SIG_SETMASK, &mask, &ours);
 	call(&action, sig, info, context);
-	pthread_sigmask(SIG_SETMASK, &ours, NULL);
+	nve_sigmask(SIG_SETMASK, &ours, NULL);
 }

@@ -9,6 +9,10 @@
 #define NVE_EMU_ACTION_H
 
 #include <signal.h>
+#include <stdbool.h>
+
+/* The program has the signal blocked in the calling thread, as it sees it. */
+extern __thread bool nve_action_blocked;
 
 typedef int nve_sigaction_fn(int sig, const struct sigaction *act, struct sigaction *old);
 

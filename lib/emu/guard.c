@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "base/sigmask.h"
 #include "count/ahead/touch.h"
 
 /* How long the program's faults keep looks away, TSC ticks: until one has happened again; and at
@@ -149,7 +150,7 @@ static void unblock(void)
 	sigemptyset(&faults);
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(fault_signals); i++)
 		sigaddset(&faults, fault_signals[i]);
-	pthread_sigmask(SIG_UNBLOCK, &faults, &before);
+	nve_sigmask(SIG_UNBLOCK, &faults, &before);
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(fault_signals); i++)
 		self.blocked[i] = sigismember(&before, fault_signals[i]);
 }
@@ -167,7 +168,7 @@ static void block_again(void)
 		any = true;
 	}
 	if (any)
-		pthread_sigmask(SIG_BLOCK, &set, NULL);
+		nve_sigmask(SIG_BLOCK, &set, NULL);
 }
 
 static void enter(void)
@@ -212,7 +213,7 @@ int nve_guard_change(int sig, const struct sigaction *act, struct sigaction *old
 	if (act)
 		wanted = *act;
 	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &mask);
+	nve_sigmask(SIG_BLOCK, &all, &mask);
 	lock();
 	if (state.looking) {
 		had = *program_action(sig);
@@ -223,7 +224,7 @@ int nve_guard_change(int sig, const struct sigaction *act, struct sigaction *old
 	}
 	error = errno;
 	unlock();
-	pthread_sigmask(SIG_SETMASK, &mask, NULL);
+	nve_sigmask(SIG_SETMASK, &mask, NULL);
 	if (!rc && old)
 		*old = had;
 	errno = error;

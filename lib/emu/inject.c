@@ -241,12 +241,31 @@ bool nve_inject_is_tick(const siginfo_t *info)
 	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &state;
 }
 
+/*
+ * The program waits for this signal itself (sigwait, signalfd) and has it blocked: it goes back to
+ * where the kernel would have put it, and this thread is emulated no more.
+ */
+static void step_aside(siginfo_t *info, ucontext_t *uc)
+{
+	int pid = getpid(), tid = (int)syscall(SYS_gettid);
+
+	if (nve_thread_self)
+		nve_inject_stop(nve_thread_self);
+	sigaddset(&uc->uc_sigmask, SIGNAL);
+	if (info->si_code == SI_TKILL)
+		syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGNAL, info);
+	else if (syscall(SYS_rt_sigqueueinfo, pid, SIGNAL, info))
+		syscall(SYS_kill, pid, SIGNAL);
+}
+
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	struct nve_thread *t = nve_thread_self;
 	int saved_errno = errno;
 
-	if (!nve_inject_is_tick(info))
+	if (!nve_inject_is_tick(info) && nve_action_blocked)
+		step_aside(info, context);
+	else if (!nve_inject_is_tick(info))
 		nve_action_pass_on(sig, info, context);
 	else if (t && t->has_timer)
 		on_timer(t, context);

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "base/sigmask.h"
 #include "count/ahead/pages.h"
 
 enum { MONITOR_STACK_BYTES = 256 << 10, GONE_TRIES = 10000 };
@@ -105,10 +106,10 @@ int nve_monitor_start(struct nve_thread *t)
 	pthread_attr_setstacksize(&attr,
 				  NVE_MAX((size_t)MONITOR_STACK_BYTES, (size_t)PTHREAD_STACK_MIN));
 	sigfillset(&all);
-	pthread_sigmask(SIG_BLOCK, &all, &old);
+	nve_sigmask(SIG_BLOCK, &all, &old);
 	atomic_store(&t->stop, false);
 	rc = create_thread(&t->monitor, &attr, monitor, t);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	nve_sigmask(SIG_SETMASK, &old, NULL);
 	pthread_attr_destroy(&attr);
 	t->has_monitor = rc == 0;
 	return -rc;

@@ -59,6 +59,10 @@ for how in ("sandbox", "sandbox-syscall", "sandbox-_exit"):
     (report,) = reports(out)
     check_sums(report)
 
+# threads that block all signals are emulated all the same
+deaf = single(prog("signals"), "wait")
+assert all(t["samples"]["taken"] > 0 for t in deaf["threads"]) and len(deaf["threads"]) == 2, deaf
+
 # a relative name begins where the process did
 here = fresh()
 run(prog("ends"), "moved", cwd=here, settings=EMULATE | {"NVM_OUT": "r.json"})

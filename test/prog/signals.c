@@ -91,16 +91,34 @@ static void check_reset_raw(void)
 	CHECK(!kill(getpid(), SIGURG) && seen == 1);
 }
 
+/* A thread has its mask from the one that made it. */
+static void *inherit(void *unused)
+{
+	sigset_t mask, some;
+
+	CHECK(!pthread_sigmask(SIG_SETMASK, NULL, &mask) && sigismember(&mask, SIGURG));
+	work_ms(30);
+	sigemptyset(&some);
+	sigaddset(&some, SIGURG);
+	CHECK(!pthread_sigmask(SIG_UNBLOCK, &some, &mask) && sigismember(&mask, SIGURG));
+	CHECK(!pthread_sigmask(SIG_SETMASK, &mask, &some) && !sigismember(&some, SIGURG));
+	return unused;
+}
+
 static void check_wait(void)
 {
 	struct timespec short_time = {0, 30000000};
 	struct signalfd_siginfo record;
 	sigset_t all, pending;
+	pthread_t thread;
 	siginfo_t info;
 	int fd, sig;
 
 	sigfillset(&all);
-	CHECK(!pthread_sigmask(SIG_BLOCK, &all, NULL));
+	CHECK(!pthread_sigmask(SIG_BLOCK, &all, &pending));
+	CHECK(!sigismember(&pending, SIGURG));
+	CHECK(!sigprocmask(SIG_BLOCK, NULL, &pending) && sigismember(&pending, SIGURG));
+	CHECK(!pthread_create(&thread, NULL, inherit, NULL) && !pthread_join(thread, NULL));
 	fd = signalfd(-1, &all, SFD_NONBLOCK);
 	CHECK(fd >= 0);
 	for (int i = 0; i < 5; i++) {
@@ -117,6 +135,10 @@ static void check_wait(void)
 	CHECK(sigwaitinfo(&all, &info) == SIGURG && info.si_code == SI_USER);
 	CHECK(!kill(getpid(), SIGUSR2));
 	CHECK(read(fd, &record, sizeof(record)) == sizeof(record) && record.ssi_signo == SIGUSR2);
+	work_ms(20);
+	CHECK(!raise(SIGURG));
+	CHECK(!sigpending(&pending) && sigismember(&pending, SIGURG));
+	CHECK(read(fd, &record, sizeof(record)) == sizeof(record) && record.ssi_signo == SIGURG);
 }
 
 /* Every signal but ours is blocked, faults too. */

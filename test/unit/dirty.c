@@ -1,94 +1,98 @@
-/* The Kaplan-Meier estimate of the dirty fraction: by hand, and on simulated censored lines. */
+/* The dirty fraction: by hand, and on simulated lines that windows follow only for a while. */
 #include "unit.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "count/ahead/dirty.h"
+
+enum { IP = 0x401000 };
+
+static struct nve_dirty_table *table;
+
+static int set_up(void **state)
+{
+	(void)state;
+	table = calloc(1, nve_dirty_table_bytes());
+	return !table;
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	free(table);
+	return 0;
+}
 
 static bool near(double a, double b, double tolerance)
 {
 	return fabs(a - b) <= tolerance;
 }
 
-static void add(struct nve_dirty *d, int count, uint32_t followed, int64_t delay)
+static void learn(uint64_t ip, int count, uint32_t followed, int64_t delay)
 {
 	for (int i = 0; i < count; i++)
-		nve_dirty_add(d, 1, followed, delay >= 0, delay >= 0 ? (uint32_t)delay : 12345);
+		nve_dirty_learn(table, ip, followed, delay >= 0,
+				delay >= 0 ? (uint32_t)delay : 12345);
+}
+
+static double probability(uint64_t ip)
+{
+	double p;
+
+	assert_true(nve_dirty_probability(table, ip, &p));
+	return p;
 }
 
 static void nothing_known(void **state)
 {
-	struct nve_dirty d = {0};
-	double se = 0;
+	double p = 7;
 
 	(void)state;
-	assert_true(nve_dirty_fraction(&d, &se) == 0 && se == 1);
-	add(&d, 100, 15, 3); /* followed too shortly to say anything */
-	assert_true(nve_dirty_fraction(&d, &se) == 0 && se == 1);
+	assert_false(nve_dirty_probability(table, IP, &p));
+	learn(IP, 100, 15, 3); /* followed too shortly to say anything */
+	learn(IP + 1, 1, 100, 3);
+	assert_false(nve_dirty_probability(table, IP, &p));
+	assert_false(nve_dirty_probability(table, IP + 1, &p));
+	assert_true(p == 7);
 }
 
-/* 10 lines in the first 16 instructions, 2 of them written; 4 followed on to 32, 1 of them written
- * there: 1 - 8/10 * 3/4. */
+/* 20 lines in the first 16 instructions, 4 of them written; 8 followed on to 32, 2 of them written
+ * there: 1 - 16/20 * 6/8. */
 static void by_hand(void **state)
 {
-	struct nve_dirty d = {0};
-	double se;
-
 	(void)state;
-	add(&d, 4, 16, -1);
-	add(&d, 2, 32, 5);
-	add(&d, 1, 32, 20);
-	add(&d, 3, 32, -1);
-	assert_true(near(nve_dirty_fraction(&d, &se), 0.4, 1e-12));
+	learn(IP, 8, 16, -1);
+	learn(IP, 4, 32, 5);
+	learn(IP, 2, 32, 20);
+	learn(IP, 6, 32, -1);
+	assert_true(near(probability(IP), 0.4, 1e-12));
 	/* A write in an interval that was not followed to its end does not count. */
-	add(&d, 4, 63, 40);
-	assert_true(near(nve_dirty_fraction(&d, &se), 1 - 12.0 / 14 * 7 / 8, 1e-12));
+	learn(IP, 8, 63, 40);
+	assert_true(near(probability(IP), 1 - 24.0 / 28 * 14 / 16, 1e-12));
+	/* Other instructions have nothing to do with it. */
+	learn(IP + 4, 50, 1000, 0);
+	assert_true(near(probability(IP), 1 - 24.0 / 28 * 14 / 16, 1e-12));
+	assert_true(probability(IP + 4) == 1);
 }
 
+/* The edges of an interval, and of the last one. */
 static void all_and_none(void **state)
 {
-	struct nve_dirty all = {0}, none = {0}, late = {0};
-	double se;
-
 	(void)state;
-	add(&all, 50, 1000, 0);
-	assert_true(nve_dirty_fraction(&all, &se) == 1);
-	add(&none, 50, 65536, -1);
-	assert_true(nve_dirty_fraction(&none, &se) == 0);
-	/* the edges of an interval, and of the last one */
-	add(&late, 50, 65536, 65535);
-	assert_true(nve_dirty_fraction(&late, &se) == 1);
-	add(&none, 50, 100000, 65536);
-	assert_true(nve_dirty_fraction(&none, &se) == 0);
-}
-
-static void weights(void **state)
-{
-	struct nve_dirty d = {0};
-	double se;
-
-	(void)state;
-	nve_dirty_add(&d, 0.75, 16, true, 1);
-	nve_dirty_add(&d, 0.25, 16, false, 0);
-	assert_true(near(nve_dirty_fraction(&d, &se), 0.75, 1e-12));
-}
-
-/* Two windows of fractions 0 and 1, a hundred of each: variance 1/4 over 199. */
-static void error_of_the_mean(void **state)
-{
-	struct nve_dirty d = {0};
-	double se;
-
-	(void)state;
-	nve_dirty_end_window(&d, 1);
-	nve_dirty_fraction(&d, &se);
-	assert_true(se == 1); /* one window knows nothing of its error */
-	nve_dirty_end_window(&d, 0);
-	for (int i = 0; i < 198; i++)
-		nve_dirty_end_window(&d, i % 2);
-	nve_dirty_fraction(&d, &se);
-	assert_true(near(se, sqrt(0.25 / 199), 1e-9));
+	learn(1, 50, 1000, 0);
+	assert_true(probability(1) == 1);
+	learn(2, 50, 65536, -1);
+	assert_true(probability(2) == 0);
+	learn(3, 50, 65536, 65535);
+	assert_true(probability(3) == 1);
+	learn(4, 50, 100000, 65536);
+	assert_true(probability(4) == 0);
+	learn(5, 50, 16, 15);
+	assert_true(probability(5) == 1);
+	learn(6, 50, 31, 16);
+	assert_true(probability(6) == 0);
 }
 
 /*
@@ -98,10 +102,9 @@ static void error_of_the_mean(void **state)
  */
 static void simulated(void **state)
 {
-	enum { LINES = 200000 };
-	struct nve_dirty d = {0};
+	enum { LINES = 200000, INSTRUCTIONS = 64 };
 	uint64_t x = 88172645463325252;
-	double seen = 0, se, u[3];
+	double seen = 0, sum = 0, u[3];
 
 	(void)state;
 	for (int i = 0; i < LINES; i++) {
@@ -118,40 +121,83 @@ static void simulated(void **state)
 		delay = (uint32_t)(-700 * log(1 - u[1]));
 		written = u[2] < 0.6 && delay < followed;
 		seen += written;
-		nve_dirty_add(&d, 1, followed, written, delay);
+		nve_dirty_learn(table, IP + i % INSTRUCTIONS, followed, written, delay);
 	}
+	for (int i = 0; i < INSTRUCTIONS; i++)
+		sum += probability(IP + (uint64_t)i);
 	assert_true(seen / LINES < 0.5);
-	assert_true(near(nve_dirty_fraction(&d, &se), 0.6, 0.01));
+	assert_true(near(sum / INSTRUCTIONS, 0.6, 0.01));
 }
 
-/* What was true long ago fades. */
+/* What was true long ago fades, of an instruction and of a thread. */
 static void fading(void **state)
 {
 	struct nve_dirty d = {0};
-	double se;
 
 	(void)state;
-	for (int i = 0; i < 2000; i++) {
-		add(&d, 1, 100, 1);
-		nve_dirty_end_window(&d, 1);
-	}
-	for (int i = 0; i < 2000; i++) {
-		add(&d, 1, 100, -1);
-		nve_dirty_end_window(&d, 0);
-	}
-	assert_true(nve_dirty_fraction(&d, &se) < 0.01);
+	learn(IP, 20000, 100, 1);
+	assert_true(probability(IP) == 1);
+	learn(IP, 100000, 100, -1);
+	assert_true(probability(IP) < 0.01);
+	for (int i = 0; i < 1000; i++)
+		nve_dirty_end_window(&d, 1, 1);
+	assert_true(near(nve_dirty_fraction(&d), 1, 1e-9));
+	for (int i = 0; i < 1000; i++)
+		nve_dirty_end_window(&d, 1, 0);
+	assert_true(nve_dirty_fraction(&d) < 0.01);
 }
+
+/* A table that is full forgets nothing and invents nothing. */
+static void crowded(void **state)
+{
+	double p;
+	int known = 0;
+
+	(void)state;
+	for (uint64_t ip = 1; ip <= 20000; ip++)
+		learn(ip * 16, 8, 100, ip % 2 ? 1 : -1);
+	for (uint64_t ip = 1; ip <= 20000; ip++) {
+		if (!nve_dirty_probability(table, ip * 16, &p))
+			continue;
+		known++;
+		assert_true(p == (double)(ip % 2));
+	}
+	assert_true(known > 1000);
+}
+
+/* Windows weigh by their share of stall time: 3/4 of it at 1, 1/4 at 0. */
+static void weights(void **state)
+{
+	struct nve_dirty d = {0};
+
+	(void)state;
+	assert_true(nve_dirty_fraction(&d) == 0 && nve_dirty_se(&d) == 1);
+	nve_dirty_end_window(&d, 0, 0.3); /* no stall time: no say */
+	assert_true(nve_dirty_fraction(&d) == 0 && nve_dirty_se(&d) == 1);
+	nve_dirty_end_window(&d, 0.75, 1);
+	assert_true(nve_dirty_se(&d) == 1); /* one window knows nothing of its error */
+	nve_dirty_end_window(&d, 0.25, 0);
+	assert_true(near(nve_dirty_fraction(&d), 0.75, 1e-12));
+}
+
+/* 200 windows, half of them of fraction 1: variance 1/4 over 199, whatever their common weight. */
+static void error_of_the_mean(void **state)
+{
+	struct nve_dirty d = {0};
+
+	(void)state;
+	for (int i = 0; i < 200; i++)
+		nve_dirty_end_window(&d, 0.5, i % 2);
+	assert_true(near(nve_dirty_se(&d), sqrt(0.25 / 199), 1e-9));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_known),
-		cmocka_unit_test(by_hand),
-		cmocka_unit_test(all_and_none),
-		cmocka_unit_test(weights),
-		cmocka_unit_test(error_of_the_mean),
-		cmocka_unit_test(simulated),
-		cmocka_unit_test(fading),
+		TEST(nothing_known), TEST(by_hand), TEST(all_and_none), TEST(simulated),
+		TEST(fading),        TEST(crowded), TEST(weights),      TEST(error_of_the_mean),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,11 @@
+/* What the thread hooks share of the hooks of the signal mask. */
+#ifndef NVE_PRELOAD_HOOK_MASK_H
+#define NVE_PRELOAD_HOOK_MASK_H
+
+#include <stdbool.h>
+
+/* At the start of the calling thread: does it inherit our signal blocked, as the program sees it?
+ */
+void nve_hook_mask_begin(bool inherited);
+
+#endif
