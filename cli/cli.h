@@ -24,9 +24,8 @@ int cli_validate(int argc, char **argv);
 
 struct nve_calibration;
 
-/* What is kept of this machine; measured and kept now where nothing is. 0 or -errno after a
- * message. */
-int cli_calibration(struct nve_calibration *calibration);
+/* Measures this machine and keeps the figures. 0 or -errno after a message. */
+int cli_renew_calibration(struct nve_calibration *calibration);
 
 /* A process that validate starts of this same binary; not for users. */
 #define CLI_WORKER_NAME "--validate-worker"

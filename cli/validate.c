@@ -58,7 +58,8 @@ static void print_help(void)
 	       "\n"
 	       "Delay is spun (NVM_INJECT=spin), since CPU time is measured; other NVM_\n"
 	       "variables apply as they are set. A latency not 10 %% above the native one,\n"
-	       "or below DRAM's (nvmemu calibrate), is skipped. The figures are means over\n"
+	       "or below DRAM's, is skipped. The machine is calibrated anew first. The figures are "
+	       "means over\n"
 	       "the turns without outliers, beside their 95 %% confidence.\n"
 	       "\n"
 	       "Exit status: 0 all rows are within their targets, 1 not, 2 wrong arguments,\n"
@@ -167,7 +168,8 @@ static uint64_t choose_bytes(const struct validate_settings *s)
 	return bytes;
 }
 
-/* The one of NVM_DRAM_LAT, or of the calibration. */
+/* The one of NVM_DRAM_LAT, or of a new calibration, which the workers will use: the quick one that
+ * a program makes at its start is over a smaller footprint than theirs. */
 static int find_dram_latency(struct validate_settings *s)
 {
 	struct nve_options_message error, warning;
@@ -182,7 +184,7 @@ static int find_dram_latency(struct validate_settings *s)
 	s->dram_lat_ns = (double)options.dram_lat_ps / 1000;
 	if (options.dram_lat_ps)
 		return 0;
-	err = cli_calibration(&calibration);
+	err = cli_renew_calibration(&calibration);
 	if (!err)
 		s->dram_lat_ns = (double)calibration.dram_lat_ps / 1000;
 	return err;

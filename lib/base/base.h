@@ -19,8 +19,8 @@
 		__auto_type max_b = (b);                                                           \
 		max_a > max_b ? max_a : max_b;                                                     \
 	})
-#define NVE_LINE_BYTES    64u
-#define NVE_PAGE_BYTES    4096u
+#define NVE_LINE_BYTES 64u
+#define NVE_PAGE_BYTES 4096u
 
 #define nve_likely(x)   __builtin_expect(!!(x), 1)
 #define nve_unlikely(x) __builtin_expect(!!(x), 0)

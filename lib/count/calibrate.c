@@ -20,8 +20,10 @@
 
 enum {
 	HUGE_BYTES = 2 << 20,
-	BUFFER_BYTES = 128 << 20,
-	BLOCK_BYTES = 2048, /* one node of the chase in each block of the buffer */
+	BUFFER_BYTES = 256 << 20,
+	QUICK_BYTES = 128 << 20, /* what there is time for in a tenth of a second */
+	QUICK_NS = 300000000,
+	LIST_NODES = 16384, /* kept as a list for measurements off the chase */
 	CHASE_STEPS = 192,  /* of one turn */
 	TIMED_STEPS = 64,
 	PROBE_STEPS = 16,
@@ -42,10 +44,10 @@ struct turn {
 
 struct bench {
 	char *map, *buffer;
-	size_t map_bytes, bytes; /* bytes: populated */
-	struct node **node;      /* in order of the chase */
-	size_t nodes, nodes_bytes;
-	uint64_t random;
+	size_t map_bytes, bytes;  /* bytes: populated */
+	struct node **node;       /* the first LIST_NODES in order of the chase */
+	size_t nodes, list_bytes; /* nodes: in all */
+	struct node *at;          /* where the chase stands */
 	uint64_t deadline_ns;
 	uint64_t outlier_ticks;  /* a longer reading was interrupted */
 	struct turn *turn;       /* TURNS_MAX of them */
@@ -57,19 +59,11 @@ static uint64_t now_ns(void)
 	return nve_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-static uint64_t next_random(struct bench *b)
-{
-	b->random ^= b->random << 13;
-	b->random ^= b->random >> 7;
-	b->random ^= b->random << 17;
-	return b->random;
-}
-
 /* Backs as much of the buffer with memory as fits the time: fresh memory may be slow to come by in
  * a virtual machine. */
-static void populate(struct bench *b, uint64_t until_ns)
+static void populate(struct bench *b, size_t most, uint64_t until_ns)
 {
-	while (b->bytes < BUFFER_BYTES && (b->bytes < HUGE_BYTES * 4 || now_ns() < until_ns)) {
+	while (b->bytes < most && (b->bytes < HUGE_BYTES * 4 || now_ns() < until_ns)) {
 		for (size_t i = 0; i < HUGE_BYTES; i += NVE_PAGE_BYTES)
 			b->buffer[b->bytes + i] = 1;
 		b->bytes += HUGE_BYTES;
@@ -83,54 +77,65 @@ static int make(struct bench *b, uint64_t start_ns, uint64_t limit_ns)
 		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (b->map == MAP_FAILED)
 		return -errno;
-	b->nodes_bytes =
-		BUFFER_BYTES / NVE_LINE_BYTES * sizeof(*b->node) + TURNS_MAX * sizeof(*b->turn);
-	b->node = mmap(NULL, b->nodes_bytes, PROT_READ | PROT_WRITE,
+	b->list_bytes = LIST_NODES * sizeof(*b->node) + TURNS_MAX * sizeof(*b->turn);
+	b->node = mmap(NULL, b->list_bytes, PROT_READ | PROT_WRITE,
 		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (b->node == MAP_FAILED) {
 		munmap(b->map, b->map_bytes);
 		return -errno;
 	}
-	b->turn = (struct turn *)(b->node + BUFFER_BYTES / NVE_LINE_BYTES);
+	b->turn = (struct turn *)(b->node + LIST_NODES);
 	b->buffer = b->map + (HUGE_BYTES - (uintptr_t)b->map % HUGE_BYTES) % HUGE_BYTES;
 	madvise(b->buffer, BUFFER_BYTES, MADV_HUGEPAGE);
-	b->random = 0x9e3779b97f4a7c15u;
-	b->deadline_ns = start_ns + limit_ns * 65 / 100;
-	populate(b, start_ns + limit_ns * 40 / 100);
+	b->deadline_ns = start_ns + limit_ns * 70 / 100;
+	populate(b, limit_ns < QUICK_NS ? QUICK_BYTES : BUFFER_BYTES,
+		 start_ns + limit_ns * 30 / 100);
 	return 0;
 }
 
 static void unmake(struct bench *b)
 {
-	munmap(b->node, b->nodes_bytes);
+	munmap(b->node, b->list_bytes);
 	munmap(b->map, b->map_bytes);
 }
 
-/* A random cycle with one node in each block of block_bytes over the first bytes of the buffer. */
-static void link_nodes(struct bench *b, size_t bytes, size_t block_bytes)
+/* A permutation of 0 .. 2^bits - 1 without a pattern that a prefetcher follows. */
+static uint64_t scatter(uint64_t i, unsigned bits)
 {
-	size_t per_block = block_bytes / NVE_LINE_BYTES;
+	uint64_t mask = (1ull << bits) - 1;
 
-	b->nodes = bytes / block_bytes;
-	for (size_t i = 0; i < b->nodes; i++)
-		b->node[i] = (struct node *)(b->buffer + i * block_bytes +
-					     next_random(b) % per_block * NVE_LINE_BYTES);
-	for (size_t i = b->nodes - 1; i > 0; i--) {
-		size_t j = next_random(b) % (i + 1);
-		struct node *swap = b->node[i];
-
-		b->node[i] = b->node[j];
-		b->node[j] = swap;
+	for (int round = 0; round < 3; round++) {
+		i = (i * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) & mask;
+		i ^= i >> (bits / 2);
 	}
-	for (size_t i = 0; i < b->nodes; i++)
-		b->node[i]->next = b->node[(i + 1) % b->nodes];
+	return i;
 }
 
-static void flush_nodes(const struct bench *b)
+/* One cycle over all lines of the first bytes (a power of two) of the buffer, in scattered order,
+ * then out of the caches: as in a program that walks more than the cache holds. */
+static void link_nodes(struct bench *b, size_t bytes)
 {
+	struct node *all = (struct node *)b->buffer, *last, *node;
+	unsigned bits = (unsigned)__builtin_ctzll(bytes / sizeof(*all));
+
+	b->nodes = (size_t)1 << bits;
+	last = &all[scatter(b->nodes - 1, bits)];
+	for (size_t i = 0; i < b->nodes; i++) {
+		node = &all[scatter(i, bits)];
+		last->next = node;
+		last = node;
+		if (i < LIST_NODES)
+			b->node[i] = node;
+	}
 	for (size_t i = 0; i < b->nodes; i++)
-		_mm_clflush(b->node[i]);
+		_mm_clflush(&all[i]);
 	_mm_mfence();
+}
+
+/* The largest power of two up to n. */
+static size_t round_down(size_t n)
+{
+	return (size_t)1 << (63 - __builtin_clzll(n));
 }
 
 static struct node *chase(struct node *node, uint64_t steps, uint64_t *ticks)
@@ -232,32 +237,25 @@ static void sum_turns(struct turn *turn, size_t turns, struct sums *s)
 }
 
 /* What is too long for a reading of memory: some times the step of a short chase. */
-static uint64_t outlier_ticks(const struct bench *b)
+static uint64_t outlier_ticks(struct bench *b)
 {
 	uint64_t best = UINT64_MAX, ticks;
 
-	flush_nodes(b);
 	for (size_t turn = 0; turn < 8; turn++) {
-		chase(b->node[turn * CHASE_STEPS % b->nodes], CHASE_STEPS, &ticks);
+		b->at = chase(b->at, CHASE_STEPS, &ticks);
 		best = NVE_MIN(best, ticks);
 	}
 	return best / CHASE_STEPS * NVE_OUTLIER_LATENCIES;
 }
 
-/* Chase, timed reads and probe in turns, until the time is over. */
+/* Chase, timed reads and probe in turns, until the time is over or the chase has come around. */
 static void measure_dram(struct bench *b, struct sums *s)
 {
-	size_t per_pass = b->nodes / (CHASE_STEPS + TIMED_STEPS), turns = 0;
+	size_t most = NVE_MIN((size_t)TURNS_MAX, b->nodes / (CHASE_STEPS + TIMED_STEPS)), turns = 0;
 
 	b->outlier_ticks = outlier_ticks(b);
-	do {
-		struct node *node = b->node[0];
-
-		flush_nodes(b);
-		for (size_t i = 0; i < per_pass && turns < TURNS_MAX && now_ns() < b->deadline_ns;
-		     i++)
-			node = take_turn(b, node, &b->turn[turns++]);
-	} while (now_ns() < b->deadline_ns && turns < TURNS_MAX);
+	while (turns < most && now_ns() < b->deadline_ns)
+		b->at = take_turn(b, b->at, &b->turn[turns++]);
 	s->timed_low = quantile(b, 5, UINT32_MAX);
 	sum_turns(b->turn, turns, s);
 }
@@ -290,10 +288,10 @@ static uint64_t llc_bytes(void)
 static size_t llc_footprint(const struct bench *b, uint64_t llc)
 {
 	uint64_t l2 = read_number("/sys/devices/system/cpu/cpu0/cache/index2/size");
-	uint64_t bytes = NVE_MIN(l2 ? 3 * l2 : 3u << 20, llc ? llc / 4 : 3u << 20);
+	uint64_t bytes = NVE_MIN(l2 ? 4 * l2 : 4u << 20, llc ? llc / 4 : 4u << 20);
 
 	bytes = NVE_MAX(bytes, (uint64_t)1 << 20);
-	return NVE_MIN(bytes, b->bytes);
+	return round_down(NVE_MIN(bytes, b->bytes));
 }
 
 /* The median of what did not come from memory: a shared cache's neighbours push lines out, which is
@@ -304,7 +302,7 @@ static void measure_llc(struct bench *b, struct nve_calibration *c, uint32_t dra
 	uint64_t ticks;
 	float unused;
 
-	link_nodes(b, llc_footprint(b, c->llc_bytes), NVE_LINE_BYTES);
+	link_nodes(b, llc_footprint(b, c->llc_bytes));
 	node = chase(b->node[0], 2 * b->nodes, &ticks);
 	memset(b->histogram, 0, sizeof(b->histogram));
 	for (int turn = 0; turn < LLC_TURNS; turn++)
@@ -346,7 +344,7 @@ static uint32_t best_gap(struct bench *b, uint64_t (*go)(struct node **node))
 	uint64_t best = UINT64_MAX;
 
 	for (int round = 0; round < GAP_ROUNDS; round++) {
-		struct node **node = b->node + (size_t)round * GAP_LINES % (b->nodes - GAP_LINES);
+		struct node **node = b->node + (size_t)round * GAP_LINES % (LIST_NODES - GAP_LINES);
 
 		for (int i = 0; i < GAP_LINES; i++)
 			_mm_clflush(node[i]);
@@ -420,11 +418,12 @@ static uint32_t chase_ps(const struct nve_calibration *c, uint32_t timed_milli)
 	return (uint32_t)(c->dram_lat_ps * net / dram_net);
 }
 
-static int measure_window(struct bench *b, struct nve_calibration *c, uint64_t deadline_ns)
+static int measure_window(struct bench *b, struct nve_calibration *c, uint32_t dram_low_ticks,
+			  uint64_t deadline_ns)
 {
 	struct nve_window_machine machine = {
 		.fence_ticks = c->fence_cycles,
-		.threshold_ticks = c->threshold_cycles,
+		.threshold_ticks = dram_low_ticks / 2,
 		.outlier_ticks = (uint32_t)b->outlier_ticks,
 		.core = {.cycle_ticks = c->cycle_ticks_milli / 1e3f,
 			 .window = c->run_ahead_instructions,
@@ -433,9 +432,7 @@ static int measure_window(struct bench *b, struct nve_calibration *c, uint64_t d
 			 .write_slots = 1},
 	};
 
-	link_nodes(b, b->bytes, BLOCK_BYTES);
-	return nve_calibrate_window((void **)b->node, b->nodes, &machine, deadline_ns,
-				    &c->window_ratio_ppm);
+	return nve_calibrate_window(b->at, &machine, deadline_ns, &c->window_ratio_ppm);
 }
 
 static int fill(struct nve_calibration *c, const struct sums *s)
@@ -465,22 +462,23 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 		goto out_unmake;
 	memset(c, 0, sizeof(*c));
 	c->llc_bytes = llc_bytes();
-	c->footprint_bytes = b.bytes;
+	c->footprint_bytes = round_down(b.bytes);
 	c->huge_pages = uses_huge_pages(&b);
-	link_nodes(&b, b.bytes, BLOCK_BYTES);
-	nve_run_ahead_measure((void **)b.node, b.nodes, &c->run_ahead_instructions,
+	link_nodes(&b, round_down(b.bytes));
+	b.at = b.node[LIST_NODES - 1];
+	nve_run_ahead_measure((void **)b.node, LIST_NODES, &c->run_ahead_instructions,
 			      &c->run_ahead_writers);
 	measure_core(&b, c);
 	measure_dram(&b, &s);
 	c->tsc_khz =
 		(uint64_t)((double)(nve_tsc() - start_tsc) * 1e6 / (double)(now_ns() - start_ns) +
 			   0.5);
-	measure_llc(&b, c, s.timed_low);
 	c->timed_l1_cycles_milli = measure_l1(&b);
 	c->fence_cycles = (c->timed_l1_cycles_milli + 500) / 1000;
+	rc = measure_window(&b, c, s.timed_low, start_ns + limit_ns);
+	measure_llc(&b, c, s.timed_low);
 	c->threshold_cycles = threshold(c, s.timed_low);
 	c->measured_at_s = (uint64_t)time(NULL);
-	rc = measure_window(&b, c, start_ns + limit_ns);
 	if (!rc)
 		rc = fill(c, &s);
 out_unmake:

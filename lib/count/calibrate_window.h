@@ -13,12 +13,13 @@
 struct nve_window_machine;
 
 /*
- * node: count nodes in the order of a cyclic chase; the first word of each is the address of the
+ * node: of a cyclic chase larger than the cache; the first word of a node is the address of the
  * next. Runs until deadline_ns (CLOCK_MONOTONIC_RAW), at least a few turns. Gives TSC ticks per
- * step of the chase over ticks per miss in windows, fences subtracted, in parts per million. 0,
- * -ENOMEM, or -ERANGE when no window saw a miss.
+ * step of the chase over ticks per miss in windows, fences subtracted, in parts per million. Uses
+ * SIGURG and a timer of the calling thread meanwhile. 0, -ENOMEM, or -ERANGE when no window saw a
+ * miss.
  */
-int nve_calibrate_window(void **node, size_t count, const struct nve_window_machine *machine,
-			 uint64_t deadline_ns, uint32_t *ratio_ppm);
+int nve_calibrate_window(void *node, const struct nve_window_machine *machine, uint64_t deadline_ns,
+			 uint32_t *ratio_ppm);
 
 #endif
