@@ -17,6 +17,7 @@
 enum {
 	WINDOW_STEPS = 1024, /* the usual window; one in 8 is four times as long, and so on */
 	WINDOW_OCTAVES = 3,  /* longest: 1024 << 6 */
+	FIRST_LONG = 4,
 	TOUCH_MAX = 1024,
 	KIND_TICKS = 16,
 	MIN_GAP_NS = 50000,  /* the thread must have left the last window's lines behind */
@@ -171,11 +172,19 @@ static uint64_t next_random(struct nve_ahead *a)
 	return a->rng;
 }
 
-/* Heavy-tailed: writes that come long after the read show in long windows only. */
+/*
+ * Heavy-tailed: writes that come long after the read show in long windows only; each length gets
+ * about the same time. Each length comes early in the life of a thread once.
+ */
 static uint32_t draw_limit(struct nve_ahead *a)
 {
+	uint32_t n = (uint32_t)NVE_MIN(a->counts.windows, (uint64_t)UINT32_MAX);
 	uint32_t limit = WINDOW_STEPS;
 
+	/* Windows 4, 8 and 16 are of the first, second and third longer kind. */
+	for (int i = 0; i < WINDOW_OCTAVES; i++)
+		if (n == (uint32_t)FIRST_LONG << i)
+			return (WINDOW_STEPS << 2 * (i + 1)) + shared.machine.run_ahead;
 	for (int i = 0; i < WINDOW_OCTAVES && next_random(a) >> 61 == 0; i++)
 		limit *= 4;
 	return limit + shared.machine.run_ahead;

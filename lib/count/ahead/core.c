@@ -62,8 +62,11 @@ static float line_there(struct nve_core_course *c, const struct nve_core *core,
 	bool real = c == &core->real;
 	float latency = real ? access->latency : access->resident_latency;
 
-	if (!real || !access->missing)
-		return fmaxf(t + latency, real && access->filled ? *access->filled : 0);
+	if (!real)
+		return t + latency;
+	c->waits = access->missing || (access->filled && *access->filled > t + LOAD_CYCLES);
+	if (!access->missing)
+		return c->waits ? *access->filled : t + latency;
 	if (access->loads)
 		t = take_slot(c->reading, core->machine.read_slots, t, latency);
 	else
@@ -109,10 +112,12 @@ static float run(struct nve_core_course *c, const struct nve_core *core,
 void nve_core_step(struct nve_core *core, const struct nve_flow *flow,
 		   const struct nve_core_access *access)
 {
-	float stood = run(&core->real, core, flow, access);
+	float stood;
 
+	core->real.waits = false;
+	stood = run(&core->real, core, flow, access);
 	run(&core->resident, core, flow, access);
-	if (access->missing || access->filled)
+	if (core->real.waits)
 		core->waited += stood;
 	core->instructions++;
 	core->writers += is_writer(flow);

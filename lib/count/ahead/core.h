@@ -47,6 +47,7 @@ struct nve_core_course {
 	float retired[NVE_CORE_WINDOW_MAX]; /* ring: when instruction i retired */
 	float freed[NVE_CORE_WINDOW_MAX];   /* ring: when writer i retired */
 	float drained[NVE_CORE_STORES];     /* ring: when store i left the buffer */
+	bool waits;                         /* the last access, for a line from memory */
 	float dispatched, now;              /* last dispatch, last retirement */
 	float reading[NVE_CORE_SLOTS], writing[NVE_CORE_SLOTS]; /* when each slot is free again */
 };

@@ -8,7 +8,7 @@ enum {
 	PROBES = 8,
 	HALVE_LINES = 4096, /* above it the counts are halved: what was long ago fades */
 	LEAST_LINES = 4,    /* a bucket with fewer says nothing */
-	FADE_WEIGHT = 4,    /* of a thread's fraction: above it older windows weigh half */
+	FADE_WEIGHT = 2,    /* of a thread's fraction: above it older windows weigh half */
 };
 
 struct entry {
