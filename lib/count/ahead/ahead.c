@@ -19,7 +19,7 @@ enum {
 	WINDOW_OCTAVES = 3,  /* longest: 1024 << 6 */
 	FIRST_LONG = 4,
 	TOUCH_MAX = 1024,
-	KIND_TICKS = 16,
+	KIND_UNITS = 16,
 	MIN_GAP_NS = 50000,  /* the thread must have left the last window's lines behind */
 	MIN_OCCURRENCES = 4, /* a window's own label needs as many to stand alone */
 	MIN_FOLLOWED = 32,   /* instructions; lines followed for less say nothing */
@@ -27,7 +27,7 @@ enum {
 	PROBE_PRIOR = 128, /* weight of the calibrated latency, readings */
 	PROBE_HALVE = 8192,
 	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
-	CLASS_HALVE_TICKS = 4000000,
+	CLASS_HALVE_UNITS = 1 << 26,
 	LATENCY_HALVE = 32768,
 	TOKENS_MAX_NS = 20000000,
 	TOKENS_START_NS = 2000000, /* early windows teach most */
@@ -65,8 +65,8 @@ struct nve_ahead {
 	int64_t tokens_ns;
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
-	/* of all instructions after an access: latency of misses and all latency, fading sums */
-	uint64_t class_missing_ticks, class_all_ticks;
+	/* of all instructions after an access: time waited for memory and in all, fading sums */
+	uint64_t class_waited, class_all;
 	/* of its windows as modelled, fading sums: time that misses held up, time gained without */
 	double waited_cycles, gained_cycles;
 	/* since the last epoch ended; ns */
@@ -345,9 +345,9 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_sysca
 	c->miss_ticks += r->miss_ticks;
 	c->miss_ticks_squared += r->miss_ticks_squared;
 	c->miss_timed += r->miss_timed;
-	fade(&a->class_missing_ticks, &a->class_all_ticks, CLASS_HALVE_TICKS);
-	a->class_missing_ticks += r->class_missing_ticks;
-	a->class_all_ticks += r->class_all_ticks;
+	fade(&a->class_waited, &a->class_all, CLASS_HALVE_UNITS);
+	a->class_waited += r->class_waited;
+	a->class_all += r->class_all;
 	fade(&a->latency_ticks, &a->latency_count, LATENCY_HALVE);
 	a->latency_ticks += r->miss_ticks;
 	a->latency_count += r->miss_timed;
@@ -384,14 +384,13 @@ static bool label_by_kind(struct nve_ahead *a, uint64_t ip, void (*guard)(bool e
 	guard(true);
 	before = nve_window_before(a->window, ip);
 	guard(false);
-	if (before == NVE_BEFORE_UNKNOWN ||
-	    (before == NVE_BEFORE_ACCESS && a->class_all_ticks == 0))
+	if (before == NVE_BEFORE_UNKNOWN || (before == NVE_BEFORE_ACCESS && a->class_all == 0))
 		return false;
 	if (before == NVE_BEFORE_ACCESS)
-		mean = (double)a->class_missing_ticks / (double)a->class_all_ticks;
+		mean = (double)a->class_waited / (double)a->class_all;
 	e = nve_learned_find(shared.learned, ip, true);
 	if (e)
-		nve_learned_add(e, (uint32_t)(mean * KIND_TICKS), KIND_TICKS);
+		nve_learned_add(e, (uint32_t)(mean * KIND_UNITS), KIND_UNITS);
 	a->counts.answered_by_kind++;
 	*label = mean * exposed(a);
 	return true;
@@ -404,7 +403,7 @@ static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_wind
 	const struct nve_learned_ip *e;
 
 	if (r->occurrences >= MIN_OCCURRENCES) {
-		*label = (double)r->missing_ticks / (double)r->all_ticks * exposed(a);
+		*label = (double)r->waited / (double)r->all * exposed(a);
 		return true;
 	}
 	e = nve_learned_find(shared.learned, ip, false);

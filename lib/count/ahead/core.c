@@ -109,8 +109,8 @@ static float run(struct nve_core_course *c, const struct nve_core *core,
 	return c->now - in_order;
 }
 
-void nve_core_step(struct nve_core *core, const struct nve_flow *flow,
-		   const struct nve_core_access *access)
+float nve_core_step(struct nve_core *core, const struct nve_flow *flow,
+		    const struct nve_core_access *access)
 {
 	float stood;
 
@@ -122,4 +122,5 @@ void nve_core_step(struct nve_core *core, const struct nve_flow *flow,
 	core->instructions++;
 	core->writers += is_writer(flow);
 	core->stores += access->stores;
+	return stood;
 }

@@ -60,8 +60,10 @@ struct nve_core {
 };
 
 void nve_core_start(struct nve_core *core, const struct nve_core_machine *machine);
-void nve_core_step(struct nve_core *core, const struct nve_flow *flow,
-		   const struct nve_core_access *access);
+/* Returns for how long retirement stood still at the instruction, cycles; core->real.waits tells
+ * whether for a line from memory. */
+float nve_core_step(struct nve_core *core, const struct nve_flow *flow,
+		    const struct nve_core_access *access);
 
 /* Cycles so far, with misses and without. */
 static inline float nve_core_real(const struct nve_core *core)

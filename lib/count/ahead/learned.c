@@ -3,7 +3,7 @@
 #include "base/base.h"
 
 /* Above it the sums are halved: what was learned long ago fades. */
-enum { HALVE_TICKS = 1 << 20, PROBES = 4 };
+enum { HALVE_UNITS = 1 << 24, PROBES = 4 };
 
 struct nve_learned {
 	struct nve_learned_ip slot[NVE_LEARNED_SLOTS];
@@ -33,8 +33,8 @@ static bool own(struct nve_learned_ip *e, uint64_t owner, uint64_t ip)
 {
 	if (!atomic_compare_exchange_strong(&e->ip, &owner, ip))
 		return owner == ip;
-	put(&e->missing_ticks, 0);
-	put(&e->all_ticks, 0);
+	put(&e->waited, 0);
+	put(&e->all, 0);
 	return true;
 }
 
@@ -57,22 +57,22 @@ struct nve_learned_ip *nve_learned_find(struct nve_learned *table, uint64_t ip, 
 	return make && own(e, atomic_load(&e->ip), ip) ? e : NULL;
 }
 
-void nve_learned_add(struct nve_learned_ip *e, uint32_t missing_ticks, uint32_t all_ticks)
+void nve_learned_add(struct nve_learned_ip *e, uint32_t waited, uint32_t all)
 {
-	if (get(&e->all_ticks) >= HALVE_TICKS) {
-		put(&e->all_ticks, get(&e->all_ticks) / 2);
-		put(&e->missing_ticks, get(&e->missing_ticks) / 2);
+	if (get(&e->all) >= HALVE_UNITS) {
+		put(&e->all, get(&e->all) / 2);
+		put(&e->waited, get(&e->waited) / 2);
 	}
-	add(&e->missing_ticks, missing_ticks);
-	add(&e->all_ticks, all_ticks);
+	add(&e->waited, waited);
+	add(&e->all, all);
 }
 
 bool nve_learned_label(const struct nve_learned_ip *e, double *label)
 {
-	double all = get(&e->all_ticks), missing = get(&e->missing_ticks);
+	double all = get(&e->all), waited = get(&e->waited);
 
 	if (all <= 0)
 		return false;
-	*label = missing < all ? missing / all : 1;
+	*label = waited < all ? waited / all : 1;
 	return true;
 }

@@ -14,13 +14,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { NVE_LEARNED_SLOTS = 32768 };
+enum { NVE_LEARNED_SLOTS = 32768, NVE_LABEL_UNITS = 16 };
 
 struct nve_learned_ip {
 	_Atomic uint64_t ip; /* 0: free */
-	/* over occurrences of the instruction: latency of the access just before it, TSC ticks;
-	 * what of it was misses, and all */
-	_Atomic uint32_t missing_ticks, all_ticks;
+	/* over occurrences of the instruction: how long the one just before it held up the others,
+	 * for a line from memory and in all; units of 1/NVE_LABEL_UNITS core cycle */
+	_Atomic uint32_t waited, all;
 };
 
 struct nve_learned; /* the table; in memory that the caller gives */
@@ -31,7 +31,7 @@ size_t nve_learned_bytes(void);
  * when absent and not to be made. */
 struct nve_learned_ip *nve_learned_find(struct nve_learned *table, uint64_t ip, bool make);
 
-void nve_learned_add(struct nve_learned_ip *e, uint32_t missing_ticks, uint32_t all_ticks);
+void nve_learned_add(struct nve_learned_ip *e, uint32_t waited, uint32_t all);
 
 /* The part of the time sampled at an instruction that is misses, 0 to 1. False while nothing is
  * known. */

@@ -10,17 +10,14 @@
 
 enum {
 	CORE_STEPS = 2048, /* modelled at most: enough to tell, and cheap */
-	HIT_TICKS = 2, /* what an access that hits is worth beside a miss; the result hardly depends
-			  on it */
-	SHORTLY_STEPS =
-		48 /* a second access to a line so soon after its miss waits for the same fill */
+	HIT_TICKS = 2,     /* a touch that hits the first level takes no less */
 };
 
-/* What one interpreted instruction did to memory. */
+/* What one interpreted instruction did to memory, and for how long it held up the others. */
 struct observation {
-	uint64_t missing_ticks, all_ticks;
+	float stood, waited; /* as modelled, cycles: in all, and for a line from memory */
 	uint32_t step;
-	bool accessed, is_branch;
+	bool accessed, is_branch, modelled;
 	struct nve_core_access core;
 };
 
@@ -62,20 +59,20 @@ static void suspect(struct nve_window *w, uint64_t ip)
 {
 	const struct observation *o = &w->before;
 	struct nve_learned_ip *e = nve_learned_find(w->learned, ip, true);
-	/* The time a hit takes itself is the core model's concern where the access misses. */
-	uint64_t all_ticks = o->all_ticks + (o->missing_ticks ? 0 : HIT_TICKS);
+	uint32_t all = (uint32_t)(o->stood * NVE_LABEL_UNITS) + 1;
+	uint32_t waited = NVE_MIN((uint32_t)(o->waited * NVE_LABEL_UNITS), all);
 
 	if (e)
-		nve_learned_add(e, (uint32_t)o->missing_ticks, (uint32_t)all_ticks);
-	if (o->accessed && w->now.step > w->plan.skip) {
-		w->result.class_missing_ticks += o->missing_ticks;
-		w->result.class_all_ticks += all_ticks;
+		nve_learned_add(e, waited, all);
+	if (o->accessed) {
+		w->result.class_waited += waited;
+		w->result.class_all += all;
 	}
 	if (ip != w->plan.sample_ip || w->now.step <= w->plan.skip)
 		return;
 	w->result.occurrences++;
-	w->result.missing_ticks += o->missing_ticks;
-	w->result.all_ticks += all_ticks;
+	w->result.waited += waited;
+	w->result.all += all;
 }
 
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
@@ -85,8 +82,8 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 	if (!w->now.is_branch || w->now.accessed)
 		w->before = w->now;
 	w->now = (struct observation){.step = step};
-	/* In the reorder window a hit says nothing, but no access at all does. */
-	if (step > w->plan.skip || (step > 1 && !w->before.accessed))
+	/* In the reorder window an access says nothing, but none at all does. */
+	if (step > 1 && (w->before.modelled || !w->before.accessed))
 		suspect(w, ip);
 }
 
@@ -97,7 +94,9 @@ static void on_flow(void *ctx, const struct nve_flow *flow)
 	w->now.is_branch = flow->is_conditional_branch;
 	if (w->now.step < w->plan.skip || w->now.step - w->plan.skip >= CORE_STEPS)
 		return;
-	nve_core_step(&w->core, flow, &w->now.core);
+	w->now.modelled = true;
+	w->now.stood = nve_core_step(&w->core, flow, &w->now.core);
+	w->now.waited = w->core.real.waits ? w->now.stood : 0;
 	if (w->now.core.missing)
 		w->result.modelled_miss_cycles += w->now.core.latency;
 }
@@ -135,27 +134,23 @@ static int fault(struct nve_window *w, uint64_t addr)
 	return -EFAULT;
 }
 
-/* What the access waits for: its line's fill, when it makes it or comes shortly after. */
+/* For the core model: what kind of access it is, and how long its line takes. */
 static void observe(struct nve_window *w, struct nve_line *line, const struct nve_access *a,
 		    bool fresh)
 {
-	struct observation *now = &w->now;
-	bool waits = fresh || (line->missed && a->step - line->first_step <= SHORTLY_STEPS);
+	struct nve_core_access *core = &w->now.core;
 	float cycles = (float)line->latency / w->machine.core.cycle_ticks;
 
-	now->all_ticks += waits ? line->latency : HIT_TICKS;
-	if (line->missed && waits)
-		now->missing_ticks += line->latency;
-	now->core.loads |= (a->kind & NVE_ACCESS_READ) != 0;
-	now->core.stores |= (a->kind & NVE_ACCESS_WRITE) != 0;
+	core->loads |= (a->kind & NVE_ACCESS_READ) != 0;
+	core->stores |= (a->kind & NVE_ACCESS_WRITE) != 0;
 	if (line->missed)
-		now->core.filled = &line->filled;
+		core->filled = &line->filled;
 	if (!fresh)
 		return;
-	now->core.missing |= line->missed;
-	now->core.latency = fmaxf(now->core.latency, cycles);
+	core->missing |= line->missed;
+	core->latency = fmaxf(core->latency, cycles);
 	if (!line->missed)
-		now->core.resident_latency = fmaxf(now->core.resident_latency, cycles);
+		core->resident_latency = fmaxf(core->resident_latency, cycles);
 }
 
 static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t id, bool exists)

@@ -38,12 +38,12 @@ struct nve_window_plan {
 struct nve_window_result {
 	enum nve_stop stop;
 	uint32_t steps;
-	/* the sample's label: at the occurrences of b, the missing part of the latency of the
-	 * suspect, the access made just before b */
+	/* the sample's label: at the occurrences of b, how long the instruction just before it held
+	 * up the others, for a line from memory and in all; units of 1/16 cycle, as modelled */
 	uint32_t occurrences;
-	uint64_t missing_ticks, all_ticks;
+	uint64_t waited, all;
 	/* the same over all instructions of the window that come after an access */
-	uint64_t class_missing_ticks, class_all_ticks;
+	uint64_t class_waited, class_all;
 	/* core cycles of a part of the window, as modelled: with its misses, without, and those in
 	 * which a missing access was the oldest instruction */
 	float real_cycles, resident_cycles, waited_cycles;
