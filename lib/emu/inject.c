@@ -178,7 +178,7 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 	uint64_t saved_ns;
 
 	if (!t->ahead)
-		t->ahead = nve_ahead_new((uint32_t)t->tid);
+		t->ahead = nve_ahead_new();
 	if (!t->ahead) {
 		t->samples_lost++;
 		return 0;
@@ -335,7 +335,7 @@ void nve_inject_end_epoch(struct nve_thread *t)
 	uint64_t now_ns = cpu_ns(), rest_ns = now_ns - t->mark_ns;
 
 	if (!t->ahead)
-		t->ahead = nve_ahead_new((uint32_t)t->tid);
+		t->ahead = nve_ahead_new();
 	if (t->ahead)
 		end_epoch(t, rest_ns);
 	t->mark_ns = now_ns;

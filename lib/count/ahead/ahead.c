@@ -15,10 +15,11 @@
 #include "count/ahead/window.h"
 
 enum {
-	WINDOW_STEPS = 1024, /* the usual window; one in 8 is four times as long, and so on */
-	WINDOW_OCTAVES = 3,  /* longest: 1024 << 6 */
-	FIRST_LONG = 4,
-	TOUCH_MAX = 1024,
+	WINDOW_STEPS = 1024,     /* the usual window, beyond the reorder window */
+	WINDOW_OCTAVES = 3,      /* longer ones: 4, 16 and 64 times */
+	LONG_SHARE_PPM = 400000, /* of the budget, for them */
+	LEAST_STEP_NS = 20,
+	TOUCH_MAX = 512,
 	KIND_UNITS = 16,
 	MIN_GAP_NS = 50000,  /* the thread must have left the last window's lines behind */
 	MIN_OCCURRENCES = 4, /* a window's own label needs as many to stand alone */
@@ -30,6 +31,7 @@ enum {
 	CLASS_HALVE_UNITS = 1 << 26,
 	LATENCY_HALVE = 32768,
 	TOKENS_MAX_NS = 20000000,
+	CREDIT_NS = 1000000,
 	TOKENS_START_NS = 2000000, /* early windows teach most */
 	PPM = 1000000,
 };
@@ -61,8 +63,11 @@ struct nve_ahead {
 	struct nve_ahead_counts counts;
 	struct nve_dirty dirty;
 	struct nve_window *window;
-	uint64_t rng;
-	int64_t tokens_ns;
+	int64_t tokens_ns, long_tokens_ns; /* of the budget, for usual and for long windows */
+	int long_octave;                   /* of the next long window */
+	int paying_octave;                 /* of the window that the next charge is for */
+	uint32_t paying_steps;             /* its length; 0: no window */
+	double step_ns;                    /* what an interpreted instruction costs, fading mean */
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
 	/* of all instructions after an access: time waited for memory and in all, fading sums */
@@ -143,7 +148,7 @@ static size_t ahead_bytes(void)
 	return (sizeof(struct nve_ahead) + NVE_LINE_BYTES - 1) / NVE_LINE_BYTES * NVE_LINE_BYTES;
 }
 
-struct nve_ahead *nve_ahead_new(uint32_t seed)
+struct nve_ahead *nve_ahead_new(void)
 {
 	struct nve_ahead *a;
 	void *mem = mmap(NULL, ahead_bytes() + nve_window_bytes(), PROT_READ | PROT_WRITE,
@@ -153,7 +158,8 @@ struct nve_ahead *nve_ahead_new(uint32_t seed)
 		return NULL;
 	a = mem;
 	a->tokens_ns = TOKENS_START_NS;
-	a->rng = seed * 0x9e3779b97f4a7c15u + 0x2545f4914f6cdd1du;
+	a->long_octave = 1;
+	a->step_ns = 4 * LEAST_STEP_NS;
 	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine, shared.learned,
 				    shared.pages_ttl_ticks);
 	return a;
@@ -164,30 +170,9 @@ void nve_ahead_delete(struct nve_ahead *a)
 	munmap(a, ahead_bytes() + nve_window_bytes());
 }
 
-static uint64_t next_random(struct nve_ahead *a)
+static uint32_t window_steps(int octave)
 {
-	a->rng ^= a->rng << 13;
-	a->rng ^= a->rng >> 7;
-	a->rng ^= a->rng << 17;
-	return a->rng;
-}
-
-/*
- * Heavy-tailed: writes that come long after the read show in long windows only; each length gets
- * about the same time. Each length comes early in the life of a thread once.
- */
-static uint32_t draw_limit(struct nve_ahead *a)
-{
-	uint32_t n = (uint32_t)NVE_MIN(a->counts.windows, (uint64_t)UINT32_MAX);
-	uint32_t limit = WINDOW_STEPS;
-
-	/* Windows 4, 8 and 16 are of the first, second and third longer kind. */
-	for (int i = 0; i < WINDOW_OCTAVES; i++)
-		if (n == (uint32_t)FIRST_LONG << i)
-			return (WINDOW_STEPS << 2 * (i + 1)) + shared.machine.run_ahead;
-	for (int i = 0; i < WINDOW_OCTAVES && next_random(a) >> 61 == 0; i++)
-		limit *= 4;
-	return limit + shared.machine.run_ahead;
+	return (WINDOW_STEPS << 2 * octave) + shared.machine.run_ahead;
 }
 
 static void fade(uint64_t *sum, uint64_t *count, uint64_t halve_at)
@@ -317,19 +302,21 @@ static uint64_t saved(const struct nve_window_result *r)
 	return nve_tsc_to_ns((uint64_t)ticks, shared.cal.tsc_khz);
 }
 
-static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, bool after_syscall,
+static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool after_syscall,
 		     struct nve_window_result *r)
 {
 	struct nve_ahead_counts *c = &a->counts;
 	struct nve_window_plan plan = {
 		.sample_ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP],
-		.limit = draw_limit(a),
+		.limit = window_steps(octave),
 		.skip = after_syscall ? 0 : shared.machine.run_ahead,
-		.touch_max = TOUCH_MAX,
+		.touch_max = TOUCH_MAX << octave,
 	};
 	uint64_t saved_ns;
 
 	nve_window_run(a->window, uc, &plan, r);
+	a->paying_octave = octave;
+	a->paying_steps = r->steps;
 	c->windows++;
 	c->window_steps += r->steps;
 	/* A window that touched as many lines as it may is as long as it was allowed to be. */
@@ -431,11 +418,37 @@ static void answer(struct nve_ahead *a, uint64_t cpu_ns, double label)
 	atomic_fetch_add_explicit(&shared.share_wb_ns, (uint64_t)wb, memory_order_relaxed);
 }
 
-static bool affordable(struct nve_ahead *a, uint64_t cpu_ns)
+/* Has a window passed the instruction, or is at most its kind known? */
+static bool is_known(uint64_t ip)
 {
-	a->tokens_ns += (int64_t)(cpu_ns * shared.budget_ppm / PPM);
-	a->tokens_ns = NVE_MIN(a->tokens_ns, (int64_t)TOKENS_MAX_NS);
-	return a->tokens_ns > 0;
+	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
+
+	return e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
+}
+
+static void earn(int64_t *tokens_ns, uint64_t cpu_ns, uint64_t share_ppm)
+{
+	*tokens_ns += (int64_t)(cpu_ns * shared.budget_ppm / PPM * share_ppm / PPM);
+	*tokens_ns = NVE_MIN(*tokens_ns, (int64_t)TOKENS_MAX_NS);
+}
+
+/*
+ * How long a window may be taken: 0, 1, 2 ... octaves above the usual length; -1: none. Writes that
+ * come long after the read show in long windows only: they have a part of the budget to themselves,
+ * and take turns. A window at an instruction that nothing is known of teaches most and may be had
+ * on credit.
+ */
+static int choose_octave(struct nve_ahead *a, uint64_t ip, uint64_t cpu_ns)
+{
+	earn(&a->tokens_ns, cpu_ns, PPM - LONG_SHARE_PPM);
+	earn(&a->long_tokens_ns, cpu_ns, LONG_SHARE_PPM);
+	if (cpu_ns < MIN_GAP_NS)
+		return -1;
+	if ((double)a->long_tokens_ns > a->step_ns * window_steps(a->long_octave))
+		return a->long_octave;
+	if (a->tokens_ns > 0 || (a->tokens_ns > -CREDIT_NS && !is_known(ip)))
+		return 0;
+	return -1;
 }
 
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
@@ -443,7 +456,8 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
-	bool affords = affordable(a, cpu_ns), after_call;
+	int octave = choose_octave(a, ip, cpu_ns);
+	bool after_call;
 	double label = 0;
 
 	a->counts.samples++;
@@ -453,9 +467,9 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		return 0;
 	}
 	after_call = is_after_syscall(ip);
-	if (affords && cpu_ns >= MIN_GAP_NS) {
+	if (octave >= 0) {
 		guard(true);
-		saved_ns = look(a, uc, after_call || in_kernel, &r);
+		saved_ns = look(a, uc, octave, after_call || in_kernel, &r);
 		guard(false);
 	}
 	if (after_call || in_kernel) {
@@ -471,9 +485,21 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 	return saved_ns;
 }
 
+/* To the part of the budget that the last window, if any, belongs to. */
 void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns)
 {
-	a->tokens_ns -= cost_ns;
+	double per_step = (double)cost_ns / fmax(a->paying_steps, 1);
+
+	if (a->paying_octave > 0) {
+		a->long_tokens_ns -= cost_ns;
+		a->long_octave = a->long_octave % WINDOW_OCTAVES + 1;
+	} else {
+		a->tokens_ns -= cost_ns;
+	}
+	if (a->paying_steps)
+		a->step_ns += (fmax(per_step, LEAST_STEP_NS) - a->step_ns) / 8;
+	a->paying_octave = 0;
+	a->paying_steps = 0;
 }
 
 /* Shares of the epoch's answered time; where it has none, of the thread's; else of the process's.

@@ -54,7 +54,7 @@ void nve_ahead_after_fork(void);
 struct nve_ahead; /* of one thread */
 
 /* Maps a thread's state; signal-safe. NULL when there is no memory. */
-struct nve_ahead *nve_ahead_new(uint32_t seed);
+struct nve_ahead *nve_ahead_new(void);
 void nve_ahead_delete(struct nve_ahead *a);
 
 /*
