@@ -14,8 +14,6 @@
 #include "base/file.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/touch.h"
-#include "count/ahead/window.h"
-#include "count/calibrate_window.h"
 #include "count/run_ahead.h"
 
 enum {
@@ -87,9 +85,9 @@ static int make(struct bench *b, uint64_t start_ns, uint64_t limit_ns)
 	b->turn = (struct turn *)(b->node + LIST_NODES);
 	b->buffer = b->map + (HUGE_BYTES - (uintptr_t)b->map % HUGE_BYTES) % HUGE_BYTES;
 	madvise(b->buffer, BUFFER_BYTES, MADV_HUGEPAGE);
-	b->deadline_ns = start_ns + limit_ns * 70 / 100;
+	b->deadline_ns = start_ns + limit_ns * 90 / 100;
 	populate(b, limit_ns < QUICK_NS ? QUICK_BYTES : BUFFER_BYTES,
-		 start_ns + limit_ns * 30 / 100);
+		 start_ns + limit_ns * 40 / 100);
 	return 0;
 }
 
@@ -418,23 +416,6 @@ static uint32_t chase_ps(const struct nve_calibration *c, uint32_t timed_milli)
 	return (uint32_t)(c->dram_lat_ps * net / dram_net);
 }
 
-static int measure_window(struct bench *b, struct nve_calibration *c, uint32_t dram_low_ticks,
-			  uint64_t deadline_ns)
-{
-	struct nve_window_machine machine = {
-		.fence_ticks = c->fence_cycles,
-		.threshold_ticks = dram_low_ticks / 2,
-		.outlier_ticks = (uint32_t)b->outlier_ticks,
-		.core = {.cycle_ticks = c->cycle_ticks_milli / 1e3f,
-			 .window = c->run_ahead_instructions,
-			 .writers = c->run_ahead_writers,
-			 .read_slots = 1,
-			 .write_slots = 1},
-	};
-
-	return nve_calibrate_window(b->at, &machine, deadline_ns, &c->window_ratio_ppm);
-}
-
 static int fill(struct nve_calibration *c, const struct sums *s)
 {
 	const char *field;
@@ -475,12 +456,10 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 			   0.5);
 	c->timed_l1_cycles_milli = measure_l1(&b);
 	c->fence_cycles = (c->timed_l1_cycles_milli + 500) / 1000;
-	rc = measure_window(&b, c, s.timed_low, start_ns + limit_ns);
 	measure_llc(&b, c, s.timed_low);
 	c->threshold_cycles = threshold(c, s.timed_low);
 	c->measured_at_s = (uint64_t)time(NULL);
-	if (!rc)
-		rc = fill(c, &s);
+	rc = fill(c, &s);
 out_unmake:
 	unmake(&b);
 	return rc;

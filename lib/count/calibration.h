@@ -26,8 +26,6 @@ struct nve_calibration {
 
 	bool huge_pages;             /* the buffer was backed by them */
 	uint32_t probe_cycles_milli; /* timed reads of the probe, ahead/probe.h */
-	uint32_t window_ratio_ppm;   /* a step of the chase over a miss in a look-ahead window, less
-					fences */
 	/* the core: TSC ticks, thousandths, of a cycle; from one miss to the next, of independent
 	 * loads and of independent stores */
 	uint32_t cycle_ticks_milli, read_gap_ticks_milli, write_gap_ticks_milli;

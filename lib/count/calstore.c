@@ -51,7 +51,6 @@ static const struct row rows[] = {
 	ROW(run_ahead_writers, 16, 100000),
 	ROW(signal_ns, 0, 100000000),
 	ROW(huge_pages, 0, 1),
-	ROW(window_ratio_ppm, 300000, 3000000),
 	ROW(cycle_ticks_milli, 50, 20000),
 	ROW(read_gap_ticks_milli, 100, 10000000),
 	ROW(write_gap_ticks_milli, 100, 10000000),

@@ -38,7 +38,6 @@ static const struct nve_calibration sample = {
 	.signal_ns = 2100,
 	.huge_pages = true,
 	.footprint_bytes = 134217728,
-	.window_ratio_ppm = 990000,
 	.run_ahead_writers = 192,
 	.cycle_ticks_milli = 650,
 	.read_gap_ticks_milli = 25000,
@@ -63,7 +62,6 @@ static bool same(const struct nve_calibration *a, const struct nve_calibration *
 	       a->footprint_bytes == b->footprint_bytes && a->tries == b->tries &&
 	       a->cycle_ticks_milli == b->cycle_ticks_milli &&
 	       a->run_ahead_writers == b->run_ahead_writers &&
-	       a->window_ratio_ppm == b->window_ratio_ppm &&
 	       a->read_gap_ticks_milli == b->read_gap_ticks_milli &&
 	       a->write_gap_ticks_milli == b->write_gap_ticks_milli &&
 	       a->llc_bytes == b->llc_bytes && a->measured_at_s == b->measured_at_s;

@@ -203,9 +203,10 @@ uint64_t nve_ahead_dram_lat_ps(void)
 	return (uint64_t)(shared.cal.dram_lat_ps * now / then * shared.given_ratio);
 }
 
+/* A timed read less its fences is what the program waits for, page walk included. */
 uint64_t nve_ahead_latency_ps(uint64_t ticks_sum, uint64_t count)
 {
-	double ticks = (double)ticks_sum / (double)count * shared.cal.window_ratio_ppm / 1e6;
+	double ticks = (double)ticks_sum / (double)count;
 
 	return (uint64_t)(ticks * 1e9 / (double)shared.cal.tsc_khz * shared.given_ratio);
 }
