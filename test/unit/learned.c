@@ -52,13 +52,13 @@ static void fading(void **state)
 
 	(void)state;
 	for (int i = 0; i < 100000; i++)
-		nve_learned_add(e, 400, 400);
+		nve_learned_add(e, 4000, 4000);
 	assert_true(nve_learned_label(e, &label) && label == 1);
 	for (int i = 0; i < 100000; i++)
-		nve_learned_add(e, 0, 400);
+		nve_learned_add(e, 0, 4000);
 	assert_true(nve_learned_label(e, &label) && label < 0.01);
 	for (int i = 0; i < 100000; i++)
-		nve_learned_add(e, 100, 400);
+		nve_learned_add(e, 1000, 4000);
 	assert_true(nve_learned_label(e, &label) && fabs(label - 0.25) < 0.01);
 }
 
