@@ -76,12 +76,12 @@ static void sum_thread(struct sums *s, const struct nve_thread *t)
 		s->ahead = *nve_ahead_counts(t->ahead);
 		s->ahead.samples =
 			s->ahead.samples_user + s->ahead.samples_kernel + s->ahead.samples_own;
+		s->lookahead_ns = s->ahead.lookahead_ns;
 		s->dirty_variance = se * se * (double)t->model.stall_ns * (double)t->model.stall_ns;
 	}
 	s->model = t->model;
 	s->cost_ns = t->cost_ns;
 	s->saved_ns = t->saved_ns;
-	s->lookahead_ns = t->lookahead_ns;
 	s->monitor_ns = t->monitor_ns;
 	s->samples_lost = t->samples_lost;
 	/* The tool's own cost has delayed the program, too: it pays for what is owed. */

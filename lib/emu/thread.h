@@ -49,7 +49,6 @@ struct nve_thread {
 	uint64_t spun_ns;             /* delay injected */
 	uint64_t cost_ns;      /* handlers' CPU time without injection, savings not subtracted */
 	uint64_t saved_ns;     /* what look-ahead saved the program */
-	uint64_t lookahead_ns; /* the part of cost_ns in windows */
 	uint64_t samples_lost;
 	bool ending; /* no more samples */
 

@@ -313,7 +313,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 		.skip = after_syscall ? 0 : shared.machine.run_ahead,
 		.touch_max = TOUCH_MAX << octave,
 	};
-	uint64_t saved_ns;
+	uint64_t saved_ns, started_tsc = nve_tsc();
 
 	nve_window_run(a->window, uc, &plan, r);
 	a->paying_octave = octave;
@@ -345,6 +345,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	probe();
 	saved_ns = saved(r);
 	c->saved_ns += saved_ns;
+	c->lookahead_ns += nve_tsc_to_ns(nve_tsc() - started_tsc, shared.cal.tsc_khz);
 	return saved_ns;
 }
 

@@ -25,6 +25,7 @@ struct nve_ahead_counts {
 	uint64_t touches, misses, misses_written, faults;
 	uint64_t miss_ticks, miss_timed;   /* latencies, TSC ticks */
 	double miss_ticks_squared;         /* their squares, for the standard error */
+	uint64_t lookahead_ns;             /* time in windows */
 	uint64_t saved_ns;                 /* time that touches saved the program */
 	uint64_t answered_ns;              /* CPU time of samples with an answer */
 	double label_ns, label_squared_ns; /* sums over them of label * time, label^2 * time */
