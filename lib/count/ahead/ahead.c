@@ -21,9 +21,8 @@ enum {
 	LEAST_STEP_NS = 20,
 	TOUCH_MAX = 512,
 	KIND_UNITS = 16,
-	MIN_GAP_NS = 50000,  /* the thread must have left the last window's lines behind */
-	MIN_OCCURRENCES = 4, /* a window's own label needs as many to stand alone */
-	MIN_FOLLOWED = 32,   /* instructions; lines followed for less say nothing */
+	MIN_GAP_NS = 50000, /* the thread must have left the last window's lines behind */
+	MIN_FOLLOWED = 32,  /* instructions; lines followed for less say nothing */
 	PROBE_LINES = 4,
 	PROBE_PRIOR = 128, /* weight of the calibrated latency, readings */
 	PROBE_HALVE = 8192,
@@ -38,7 +37,7 @@ enum {
 
 /* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
 #define MIN_WAITED  0.02
-#define FADE_CYCLES 2e6
+#define FADE_CYCLES 2e5
 
 /* Process-wide. */
 static struct {
@@ -389,16 +388,17 @@ static bool label_by_kind(struct nve_ahead *a, uint64_t ip, void (*guard)(bool e
 static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
 			 void (*guard)(bool enter), double *label)
 {
-	const struct nve_learned_ip *e;
+	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
 
-	if (r->occurrences >= MIN_OCCURRENCES) {
-		*label = (double)r->waited / (double)r->all * exposed(a);
+	/* The table has this window's word, too, and those of windows that began elsewhere in a
+	 * loop. */
+	if (e && nve_learned_label(e, label)) {
+		*label *= exposed(a);
 		return true;
 	}
-	e = nve_learned_find(shared.learned, ip, false);
-	if (!e || !nve_learned_label(e, label))
+	if (r->occurrences == 0)
 		return label_by_kind(a, ip, guard, label);
-	*label *= exposed(a);
+	*label = (double)r->waited / (double)r->all * exposed(a);
 	return true;
 }
 

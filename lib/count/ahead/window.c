@@ -27,7 +27,8 @@ struct nve_window {
 	struct nve_window_result result;
 	struct observation now, before;
 	uint64_t started_tsc;
-	uint64_t code_page; /* last page that code was fetched from: address / 4096 + 1 */
+	uint64_t code_page;    /* last page that code was fetched from: address / 4096 + 1 */
+	uint32_t late_touches; /* beyond the reorder window */
 	bool touched_enough;
 	bool met_fresh; /* a page that nobody has touched yet */
 	struct nve_core core;
@@ -112,6 +113,7 @@ static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ti
 	bool early = line->first_step < w->plan.skip;
 
 	r->touches++;
+	w->late_touches += !early;
 	r->touch_ticks += ticks;
 	line->latency = NVE_MAX(net, (uint32_t)HIT_TICKS);
 	if (ticks <= w->machine.threshold_ticks)
@@ -187,7 +189,7 @@ static int on_access(void *ctx, const struct nve_access *a)
 	uint64_t first = a->addr / NVE_LINE_BYTES, last = (a->addr + a->size - 1) / NVE_LINE_BYTES;
 	int rc = 0;
 
-	if (w->result.touches >= w->plan.touch_max) {
+	if (w->late_touches >= w->plan.touch_max) {
 		w->touched_enough = true;
 		return -E2BIG;
 	}
@@ -303,6 +305,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->now = w->before = (struct observation){0};
 	w->code_page = 0;
 	w->touched_enough = false;
+	w->late_touches = 0;
 	w->met_fresh = false;
 	w->started_tsc = nve_tsc();
 	nve_lines_clear(&w->lines, plan->limit);

@@ -32,7 +32,7 @@ struct nve_window_plan {
 	uint64_t sample_ip; /* the interrupted instruction, b */
 	uint32_t limit;     /* instructions */
 	uint32_t skip;      /* length of the reorder window; 0 after a system call */
-	uint32_t touch_max; /* timed touches */
+	uint32_t touch_max; /* timed touches beyond the reorder window */
 };
 
 struct nve_window_result {
