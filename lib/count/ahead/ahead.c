@@ -15,9 +15,13 @@
 #include "count/ahead/window.h"
 
 enum {
-	WINDOW_STEPS = 1024,     /* the usual window, beyond the reorder window */
-	WINDOW_OCTAVES = 3,      /* longer ones: 4, 16 and 64 times */
-	LONG_SHARE_PPM = 400000, /* of the budget, for them */
+	WINDOW_STEPS = 1024, /* the usual window, beyond the reorder window */
+	WINDOW_OCTAVES = 3,  /* longer ones: 4, 16 and 64 times */
+	/* of the budget, for usual and for long windows; what signals cost, and what windows push
+	 * out of the caches, needs the rest */
+	USUAL_SHARE_PPM = 400000,
+	LONG_SHARE_PPM = 200000,
+	IDLE_WINDOWS = 4, /* in a row without a miss: then a quarter will do */
 	LEAST_STEP_NS = 20,
 	TOUCH_MAX = 512,
 	KIND_UNITS = 16,
@@ -31,7 +35,7 @@ enum {
 	LATENCY_HALVE = 32768,
 	TOKENS_MAX_NS = 20000000,
 	CREDIT_NS = 1000000,
-	TOKENS_START_NS = 2000000, /* early windows teach most */
+	TOKENS_START_NS = 1000000, /* early windows teach most */
 	PPM = 1000000,
 };
 
@@ -65,6 +69,7 @@ struct nve_ahead {
 	int64_t tokens_ns, long_tokens_ns; /* of the budget, for usual and for long windows */
 	int long_octave;                   /* of the next long window */
 	int paying_octave;                 /* of the window that the next charge is for */
+	uint32_t idle_windows;             /* in a row without a miss */
 	uint32_t paying_steps;             /* its length; 0: no window */
 	double step_ns;                    /* what an interpreted instruction costs, fading mean */
 	/* the latency of its misses, fading sums */
@@ -315,6 +320,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	uint64_t saved_ns, started_tsc = nve_tsc();
 
 	nve_window_run(a->window, uc, &plan, r);
+	a->idle_windows = r->misses ? 0 : a->idle_windows + 1;
 	a->paying_octave = octave;
 	a->paying_steps = r->steps;
 	c->windows++;
@@ -442,8 +448,10 @@ static void earn(int64_t *tokens_ns, uint64_t cpu_ns, uint64_t share_ppm)
  */
 static int choose_octave(struct nve_ahead *a, uint64_t ip, uint64_t cpu_ns)
 {
-	earn(&a->tokens_ns, cpu_ns, PPM - LONG_SHARE_PPM);
-	earn(&a->long_tokens_ns, cpu_ns, LONG_SHARE_PPM);
+	uint64_t part = a->idle_windows >= IDLE_WINDOWS ? 4 : 1;
+
+	earn(&a->tokens_ns, cpu_ns, USUAL_SHARE_PPM / part);
+	earn(&a->long_tokens_ns, cpu_ns, LONG_SHARE_PPM / part);
 	if (cpu_ns < MIN_GAP_NS)
 		return -1;
 	if ((double)a->long_tokens_ns > a->step_ns * window_steps(a->long_octave))
