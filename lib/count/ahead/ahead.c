@@ -19,8 +19,8 @@ enum {
 	WINDOW_OCTAVES = 3,  /* longer ones: 4, 16 and 64 times */
 	/* of the budget, for usual and for long windows; what signals cost, and what windows push
 	 * out of the caches, needs the rest */
-	USUAL_SHARE_PPM = 400000,
-	LONG_SHARE_PPM = 200000,
+	USUAL_SHARE_PPM = 600000,
+	LONG_SHARE_PPM = 250000,
 	IDLE_WINDOWS = 4, /* in a row without a miss: then a quarter will do */
 	LEAST_STEP_NS = 20,
 	TOUCH_MAX = 512,
