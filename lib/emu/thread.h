@@ -47,8 +47,8 @@ struct nve_thread {
 	uint64_t mark_ns;             /* thread CPU clock when the program went on last */
 	uint64_t since_epoch_ns;      /* program's CPU time since the last epoch ended */
 	uint64_t spun_ns;             /* delay injected */
-	uint64_t cost_ns;      /* handlers' CPU time without injection, savings not subtracted */
-	uint64_t saved_ns;     /* what look-ahead saved the program */
+	uint64_t cost_ns;  /* handlers' CPU time without injection, savings not subtracted */
+	uint64_t saved_ns; /* what look-ahead saved the program */
 	uint64_t samples_lost;
 	bool ending; /* no more samples */
 
