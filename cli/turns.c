@@ -23,7 +23,7 @@ enum {
 	NATIVE_TURNS = 2, /* in each round */
 	TURNS = MEMBERS + NATIVE_TURNS - 1,
 	PROBE_STEPS = 200000,
-	WARM_ROUNDS = 2,
+	WARM_ROUNDS = 8, /* the library learns the walk, forgets how the list was made */
 	SPARE_MIB = 256, /* to leave free */
 	VARIATION_PERCENT = 20,
 };
