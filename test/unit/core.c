@@ -1,0 +1,102 @@
+/* The core model on streams whose times are known by construction. */
+#include "unit.h"
+
+#include <math.h>
+
+#include "count/ahead/core.h"
+
+enum { LATENCY = 600, STEPS = 400 };
+
+static const struct nve_core_machine machine = {
+	.cycle_ticks = 1, .read_slots = 16, .write_slots = 32, .window = 448, .writers = 224};
+static struct nve_core core;
+
+static void load(uint64_t from, uint64_t to, float *filled)
+{
+	struct nve_flow flow = {.reads = from, .writes = to};
+	struct nve_core_access access = {
+		.loads = true, .missing = true, .latency = LATENCY, .filled = filled};
+
+	nve_core_step(&core, &flow, &access);
+}
+
+static void near(float a, float b, float part)
+{
+	assert_true(fabsf(a - b) <= part * b);
+}
+
+/* Each load needs the one before: latencies add up, and nothing else takes time. */
+static void chain(void **state)
+{
+	float filled;
+
+	(void)state;
+	nve_core_start(&core, &machine);
+	for (int i = 0; i < STEPS; i++)
+		load(1, 1, &filled);
+	near(nve_core_real(&core), STEPS * (float)LATENCY, 0.01f);
+	near(nve_core_resident(&core), STEPS * 4.0f, 0.01f);
+	near(core.waited, nve_core_real(&core), 0.01f);
+}
+
+/* Independent loads: as many at a time as there are slots. */
+static void parallel(void **state)
+{
+	float filled;
+
+	(void)state;
+	nve_core_start(&core, &machine);
+	for (int i = 0; i < STEPS; i++)
+		load(0, 2, &filled);
+	near(nve_core_real(&core), STEPS * (float)LATENCY / machine.read_slots, 0.05f);
+}
+
+/* The store of `p->v = i; p = p->next` misses, the load waits for the same line. */
+static void line_in_flight(void **state)
+{
+	struct nve_flow store = {.reads = 1}, next = {.reads = 1, .writes = 1};
+
+	(void)state;
+	nve_core_start(&core, &machine);
+	for (int i = 0; i < STEPS; i++) {
+		float filled = 0;
+		struct nve_core_access misses = {
+			.stores = true, .missing = true, .latency = LATENCY, .filled = &filled};
+		struct nve_core_access follows = {.loads = true, .filled = &filled};
+
+		nve_core_step(&core, &store, &misses);
+		nve_core_step(&core, &next, &follows);
+	}
+	near(nve_core_real(&core), STEPS * (float)LATENCY, 0.02f);
+	near(core.waited, nve_core_real(&core), 0.02f);
+}
+
+/* Work that depends on nothing but itself is hidden behind a chain of misses. */
+static void shadow(void **state)
+{
+	struct nve_flow work = {.reads = 4, .writes = 4, .latency_cycles = 3};
+	struct nve_core_access none = {0};
+	float filled;
+
+	(void)state;
+	nve_core_start(&core, &machine);
+	for (int i = 0; i < STEPS; i++) {
+		load(1, 1, &filled);
+		for (int j = 0; j < 20; j++)
+			nve_core_step(&core, &work, &none);
+	}
+	near(nve_core_real(&core), STEPS * (float)LATENCY, 0.12f);
+	near(nve_core_resident(&core), STEPS * 60.0f, 0.05f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(chain),
+		cmocka_unit_test(parallel),
+		cmocka_unit_test(line_in_flight),
+		cmocka_unit_test(shadow),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
