@@ -69,8 +69,8 @@ struct nve_ahead {
 	int64_t tokens_ns, long_tokens_ns; /* of the budget, for usual and for long windows */
 	int long_octave;                   /* of the next long window */
 	int paying_octave;                 /* of the window that the next charge is for */
-	uint32_t idle_windows;             /* in a row without a miss */
 	uint32_t paying_steps;             /* its length; 0: no window */
+	uint32_t idle_windows;             /* in a row without a miss */
 	double step_ns;                    /* what an interpreted instruction costs, fading mean */
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
@@ -81,7 +81,6 @@ struct nve_ahead {
 	/* since the last epoch ended; ns */
 	uint64_t epoch_ns, epoch_answered_ns;
 	double epoch_label_ns, epoch_label_dirty_ns;
-	bool looked;
 };
 
 /* Ticks above which memory's answer was interrupted. */
@@ -354,13 +353,21 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	return saved_ns;
 }
 
-/* A tick that fell into a system call is delivered at its return: just after `syscall`. */
-static bool is_after_syscall(uint64_t ip)
+/* A tick that fell into a system call is delivered at its return: just after `syscall`, which
+ * leaves that address in rcx. The code is read only then, and under the guard: it may be
+ * execute-only. */
+static bool is_after_syscall(const ucontext_t *uc, void (*guard)(bool enter))
 {
-	const uint8_t *code = (const uint8_t *)(uintptr_t)ip - 2;
+	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
+	uint8_t code[2];
+	int failed;
 
-	/* On the page that the thread executes, which is there: no need of the fault guard. */
-	return ip % NVE_PAGE_BYTES >= 2 && code[0] == 0x0f && code[1] == 0x05;
+	if ((uint64_t)uc->uc_mcontext.gregs[REG_RCX] != ip)
+		return false;
+	guard(true);
+	failed = nve_touch_copy(code, ip - sizeof(code), sizeof(code));
+	guard(false);
+	return !failed && code[0] == 0x0f && code[1] == 0x05;
 }
 
 /*
@@ -476,7 +483,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		a->counts.samples_own++;
 		return 0;
 	}
-	after_call = is_after_syscall(ip);
+	after_call = is_after_syscall(uc, guard);
 	if (octave >= 0) {
 		guard(true);
 		saved_ns = look(a, uc, octave, after_call || in_kernel, &r);

@@ -114,7 +114,6 @@ static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ti
 
 	r->touches++;
 	w->late_touches += !early;
-	r->touch_ticks += ticks;
 	line->latency = NVE_MAX(net, (uint32_t)HIT_TICKS);
 	if (ticks <= w->machine.threshold_ticks)
 		return;

@@ -52,8 +52,7 @@ struct nve_window_result {
 	uint32_t touches, misses, misses_written, faults;
 	uint64_t miss_ticks; /* latencies of the misses that have one, less the fences */
 	double miss_ticks_squared;
-	uint32_t miss_timed;  /* how many those are, those of the reorder window included */
-	uint64_t touch_ticks; /* all time spent in timed touches, fences included */
+	uint32_t miss_timed; /* how many those are, those of the reorder window included */
 };
 
 struct nve_window; /* a thread's window state; in memory that the caller gives */
