@@ -3,7 +3,7 @@
 # installs what is missing of the packages. Speaks on stderr. Works in the source directory.
 
 # What library, command and benchmarks are built with. gcc alone would come without libc's headers.
-build_packages="cmake make gcc libc6-dev libzydis-dev python3"
+build_packages="cmake make gcc libc6-dev libzydis-dev libpfm4-dev python3"
 
 # missing_of PACKAGE...: those that dpkg does not have; none where there is no dpkg
 missing_of() {

@@ -22,7 +22,7 @@ enum { NVE_PMU_KINDS = 2 };
 
 struct nve_pmu_kind {
 	const struct nve_pmu_row *row;
-	const char *pmu; /* its directory in sysfs: cpu, cpu_core, cpu_atom, armv8_pmuv3_0, ... */
+	const char *pmu; /* its name in sysfs (a constant); NULL: the kernel has none for it */
 };
 
 /*

@@ -89,12 +89,10 @@ enum nve_pmu_quirk {
 	/* With SMT on, the kernel halves the counters while an event of d0 to d3 is in use: the
 	 * usual four open and never run. smt_roles are the way out. */
 	NVE_PMU_QUIRK_SMT_HALVES = 1 << 0,
-	/* Samples with a data source need the auxiliary event 0x8203 as the leader of the group. */
-	NVE_PMU_QUIRK_AUX_LEADER = 1 << 1,
 	/* LL_READ and MISS_LOCAL count only if firmware says so: check at calibration. */
-	NVE_PMU_QUIRK_LL_BY_FIRMWARE = 1 << 2,
-	/* A hint only: the figure is an upper bound or an approximation. */
-	NVE_PMU_QUIRK_APPROXIMATE = 1 << 3,
+	NVE_PMU_QUIRK_LL_BY_FIRMWARE = 1 << 1,
+	/* Stall time by the formula is an upper bound or an approximation: say so. */
+	NVE_PMU_QUIRK_APPROXIMATE = 1 << 2,
 };
 
 struct nve_pmu_range {
@@ -110,7 +108,8 @@ struct nve_pmu_row {
 	struct nve_pmu_range models[NVE_PMU_RANGES]; /* Arm: part numbers */
 	uint8_t stepping_first, stepping_last;
 	enum nve_pmu_core core;
-	const char *pfm_pmu; /* libpfm4's PMU, whether it recognises this CPU or not; or NULL */
+	const char *tree_pmu; /* Arm: the name in sysfs of a PMU that a device tree tells of */
+	const char *pfm_pmu;  /* libpfm4's PMU, whether it recognises this CPU or not; or NULL */
 	enum nve_pmu_formula formula;
 	unsigned counters; /* general ones, of a thread with SMT on */
 	enum nve_pmu_sampler sampler;
@@ -132,7 +131,10 @@ extern const size_t nve_pmu_rows_intel_count, nve_pmu_rows_client_count, nve_pmu
 /* Row i of all; NULL past the end. */
 const struct nve_pmu_row *nve_pmu_row(size_t i);
 
-/* For messages. */
+/* Roles that a row of this formula has, and a thread's group must count: bit i for role i. */
+unsigned nve_pmu_formula_roles(enum nve_pmu_formula formula);
+
+/* For messages; the second a sentence's end: "of ...". */
 const char *nve_pmu_role_name(enum nve_pmu_role role);
 const char *nve_pmu_formula_text(enum nve_pmu_formula formula);
 
