@@ -185,6 +185,17 @@ static int begin_thread(void)
 	return rc;
 }
 
+/* Who can count here? */
+static int find_provider(void)
+{
+	const char *missing = nve_ahead_why_not();
+
+	if (!missing)
+		return 0;
+	nve_format(state.why_not, sizeof(state.why_not), "%s, and no PMU", missing);
+	return -ENOTSUP;
+}
+
 static int start_emulation(void)
 {
 	struct nve_model_target target = {
@@ -193,8 +204,10 @@ static int start_emulation(void)
 		.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
 	};
 	const char *what = "look-ahead";
-	int rc = calibrate();
+	int rc = find_provider();
 
+	if (!rc)
+		rc = calibrate();
 	if (rc)
 		return rc;
 	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps, state.options.budget_ppm,

@@ -11,10 +11,10 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "count/ahead/pages.h"
-#include "count/ahead/touch.h"
 #include "emu/action.h"
 #include "emu/guard.h"
 #include "emu/monitor.h"
+#include "emu/restart.h"
 
 enum {
 	SIGNAL = NVE_INJECT_SIGNAL,
@@ -24,7 +24,6 @@ enum {
 	SLEEP_MARGIN_NS = 1000000,
 	NEW_PAGES = 32,
 	SIGNAL_ROUNDS = 64,
-	RESTART_BYTES = 7, /* mov $number, %eax; syscall */
 };
 
 static struct {
@@ -58,43 +57,6 @@ static int timer_arm(int id, uint64_t after_ns)
 	};
 
 	return syscall(SYS_timer_settime, id, 0, &spec, NULL) ? -errno : 0;
-}
-
-/* Signals of the program that wait to be delivered once our handler is done. */
-static bool program_signal_waits(const ucontext_t *uc)
-{
-	uint64_t pending = 0, blocked;
-
-	memcpy(&blocked, &uc->uc_sigmask, sizeof(blocked));
-	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
-	return (pending & ~blocked) != 0;
-}
-
-/*
- * A tick may meet a thread on its way into a blocking call, which then returns EINTR where
- * SA_RESTART does not reach (poll, nanosleep, futex ...). The program never asked for our signal:
- * the call is made again. Its number is read from the instruction before; where the code looks
- * otherwise the result stays. It stays, too, where a signal of the program's own interrupts the
- * call as well, and for the two calls that may not be made twice.
- */
-static void restart_call(ucontext_t *uc)
-{
-	greg_t *regs = uc->uc_mcontext.gregs;
-	uint8_t code[RESTART_BYTES];
-	uint32_t number;
-	int failed;
-
-	if (regs[REG_RAX] != -EINTR)
-		return;
-	nve_guard(true);
-	failed = nve_touch_copy(code, (uint64_t)regs[REG_RIP] - RESTART_BYTES, RESTART_BYTES);
-	nve_guard(false);
-	if (failed || code[0] != 0xb8 || code[5] != 0x0f || code[6] != 0x05)
-		return;
-	memcpy(&number, code + 1, sizeof(number));
-	if (number == SYS_close || number == SYS_connect || program_signal_waits(uc))
-		return;
-	regs[REG_RIP] -= RESTART_BYTES;
 }
 
 static void spin(uint64_t delay_ns)
@@ -219,7 +181,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	/* Delivery and return of the signal stand between two marks, but are not the program's. */
 	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
 	read_times(&now);
-	restart_call(uc);
+	nve_restart_call(uc);
 	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(&t->mark, &now));
 	served_ns = serve_due(t);
 	/* Ticks that fell into a long delay are not the program's; no other can have come. */

@@ -1,9 +1,9 @@
-"""Reads the report of `unit_report --print` back with a JSON parser and checks types and sums."""
+"""Reads the report of `unit_report --print` (the arguments) back with a JSON parser and checks types and sums."""
 import json
 import subprocess
 import sys
 
-text = subprocess.run([sys.argv[1], "--print"], check=True, capture_output=True).stdout
+text = subprocess.run([*sys.argv[1:], "--print"], check=True, capture_output=True).stdout
 
 
 def no_doubles(pairs):
