@@ -31,8 +31,10 @@ struct nve_calibration {
 	 * loads and of independent stores */
 	uint32_t cycle_ticks_milli, read_gap_ticks_milli, write_gap_ticks_milli;
 
-	uint32_t signal_ns;       /* a timer signal, there and back */
-	bool huge_pages;          /* the buffer was backed by them */
+	uint32_t signal_ns; /* a timer signal, there and back */
+	bool huge_pages;    /* the buffer was backed by them */
+	/* hardware counters, pmu/rate.h: of which plan (0: none), and its groups' rates */
+	uint64_t pmu_plan, pmu_rate, pmu_rate_second;
 	uint64_t footprint_bytes; /* of the chase */
 	uint32_t tries;           /* how often it was measured at start; by the one who keeps it */
 	uint64_t llc_bytes;

@@ -49,18 +49,3 @@ struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
 	carry->delay_ps = (uint64_t)(sum_ps % 1000);
 	return d;
 }
-
-uint32_t nve_model_stall(const struct nve_model_counts *c, struct nve_epoch *epoch)
-{
-	uint64_t own = NVE_MIN(c->llc_misses, c->all_misses);
-	uint64_t writebacks = NVE_MIN(c->writebacks, c->all_misses);
-	uint32_t clamps = (own != c->llc_misses) + (writebacks != c->writebacks);
-	wide weighted = (wide)c->w_milli * c->llc_misses;
-	wide all = (wide)c->llc_hits * 1000 + weighted;
-
-	epoch->stall_ns = all ? (uint64_t)(c->l2_stall_ns * weighted / all) : 0;
-	/* Equation 9 says which part of the misses cost a write-back; 7 is that part of 3. */
-	epoch->stall_wb_ns =
-		c->all_misses ? (uint64_t)((wide)epoch->stall_ns * writebacks / c->all_misses) : 0;
-	return clamps;
-}

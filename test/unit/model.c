@@ -152,62 +152,12 @@ static void remainders(void **state)
 	assert_memory_equal(&carry, &carry_once, sizeof(carry));
 }
 
-/* L_stalls 1 ms; 3000 hits, 1000 misses, W = 10: 10000 of 13000 weights are misses'. */
-static void equations_3_7_and_9(void **state)
-{
-	struct nve_model_counts c = {.l2_stall_ns = 1300000,
-				     .llc_hits = 3000,
-				     .llc_misses = 1000,
-				     .writebacks = 600,
-				     .all_misses = 2400,
-				     .w_milli = 10000};
-	struct nve_epoch epoch = {0};
-
-	(void)state;
-	assert_int_equal(nve_model_stall(&c, &epoch), 0);
-	assert_int_equal(epoch.stall_ns, 1000000);
-	assert_int_equal(epoch.stall_wb_ns, 250000);
-	/* no misses, no hits, nothing at all */
-	c.llc_misses = 0;
-	assert_int_equal(nve_model_stall(&c, &epoch), 0);
-	assert_int_equal(epoch.stall_ns, 0);
-	c.llc_misses = 1000;
-	c.llc_hits = 0;
-	nve_model_stall(&c, &epoch);
-	assert_int_equal(epoch.stall_ns, 1300000);
-	c = (struct nve_model_counts){.l2_stall_ns = 5};
-	assert_int_equal(nve_model_stall(&c, &epoch), 0);
-	assert_int_equal(epoch.stall_ns + epoch.stall_wb_ns, 0);
-}
-
-static void counter_clamps(void **state)
-{
-	struct nve_model_counts c = {.l2_stall_ns = 1000000,
-				     .llc_misses = 1000,
-				     .writebacks = 5000,
-				     .all_misses = 2000,
-				     .w_milli = 5000};
-	struct nve_epoch epoch = {0};
-
-	(void)state;
-	assert_int_equal(nve_model_stall(&c, &epoch), 1);
-	assert_int_equal(epoch.stall_wb_ns, epoch.stall_ns);
-	c.all_misses = 500;
-	assert_int_equal(nve_model_stall(&c, &epoch), 2);
-	assert_true(epoch.stall_wb_ns <= epoch.stall_ns);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equation_5_and_6),
-		cmocka_unit_test(two_latencies),
-		cmocka_unit_test(symmetric),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(overflow),
-		cmocka_unit_test(remainders),
-		cmocka_unit_test(equations_3_7_and_9),
-		cmocka_unit_test(counter_clamps),
+		cmocka_unit_test(equation_5_and_6), cmocka_unit_test(two_latencies),
+		cmocka_unit_test(symmetric),        cmocka_unit_test(limits),
+		cmocka_unit_test(overflow),         cmocka_unit_test(remainders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

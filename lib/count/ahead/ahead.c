@@ -81,6 +81,7 @@ struct nve_ahead {
 	/* since the last epoch ended; ns */
 	uint64_t epoch_ns, epoch_answered_ns;
 	double epoch_label_ns, epoch_label_dirty_ns;
+	uint64_t epoch_looked_ns; /* waited for touches, less what they spared the program */
 };
 
 /* Ticks above which memory's answer was interrupted. */
@@ -321,7 +322,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 		.skip = after_syscall ? 0 : shared.machine.run_ahead,
 		.touch_max = TOUCH_MAX << octave,
 	};
-	uint64_t saved_ns, started_tsc = nve_tsc();
+	uint64_t saved_ns, waited_ns, started_tsc = nve_tsc();
 
 	nve_window_run(a->window, uc, &plan, r);
 	a->idle_windows = r->misses ? 0 : a->idle_windows + 1;
@@ -354,6 +355,8 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	probe();
 	saved_ns = saved(r);
 	c->saved_ns += saved_ns;
+	waited_ns = nve_tsc_to_ns(r->miss_ticks, shared.cal.tsc_khz);
+	a->epoch_looked_ns += waited_ns - NVE_MIN(waited_ns, saved_ns);
 	c->lookahead_ns += nve_tsc_to_ns(nve_tsc() - started_tsc, shared.cal.tsc_khz);
 	return saved_ns;
 }
@@ -559,6 +562,9 @@ void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *ep
 				    : dram_ps;
 	/* The program's latency is DRAM's and more (page walks): a higher reading is noise. */
 	epoch->dram_lat_ps = NVE_MIN(dram_ps, epoch->latency_ps);
+	epoch->dirty_ppm = (uint32_t)(nve_dirty_fraction(&a->dirty) * PPM + 0.5);
+	epoch->looked_ns = a->epoch_looked_ns;
+	a->epoch_looked_ns = 0;
 	a->epoch_ns = a->epoch_answered_ns = 0;
 	a->epoch_label_ns = a->epoch_label_dirty_ns = 0;
 }
