@@ -15,6 +15,7 @@ struct sums {
 	struct nve_thread_model model;
 	uint64_t paid_ns, cost_ns, saved_ns, lookahead_ns, monitor_ns, samples_lost;
 	double dirty_variance; /* weighted by stall time */
+	struct nve_pmu_sums counters;
 };
 
 static struct {
@@ -84,6 +85,7 @@ static void sum_thread(struct sums *s, const struct nve_thread *t)
 	s->saved_ns = t->saved_ns;
 	s->monitor_ns = t->monitor_ns;
 	s->samples_lost = t->samples_lost;
+	s->counters = t->pmu.sums;
 	/* The tool's own cost has delayed the program, too: it pays for what is owed. */
 	cost_ns = s->cost_ns > s->saved_ns ? s->cost_ns - s->saved_ns : 0;
 	if (state.injects)
@@ -103,10 +105,27 @@ static void add_model(struct nve_thread_model *to, const struct nve_thread_model
 	to->dram_lat_ps_by_stall += m->dram_lat_ps_by_stall;
 }
 
+static void add_counters(struct nve_pmu_sums *to, const struct nve_pmu_sums *s)
+{
+	to->reads.reads += s->reads.reads;
+	to->reads.unread += s->reads.unread;
+	to->reads.wraps += s->reads.wraps;
+	to->reads.backwards += s->reads.backwards;
+	to->reads.enabled_ns += s->reads.enabled_ns;
+	to->reads.running_ns += s->reads.running_ns;
+	to->epochs += s->epochs;
+	to->clamps += s->clamps;
+	to->looked_ns += s->looked_ns;
+	to->ahead_stall_ns += s->ahead_stall_ns;
+	to->ahead_stall_wb_ns += s->ahead_stall_wb_ns;
+	to->uncounted += s->uncounted;
+}
+
 static void add_sums(struct sums *to, const struct sums *s)
 {
 	add_ahead(&to->ahead, &s->ahead);
 	add_model(&to->model, &s->model);
+	add_counters(&to->counters, &s->counters);
 	to->dirty_variance += s->dirty_variance;
 	to->paid_ns += s->paid_ns;
 	to->cost_ns += s->cost_ns;
@@ -190,6 +209,7 @@ static void fill_totals(struct nve_totals *t, const struct sums *s)
 	t->lookahead_ns = s->lookahead_ns;
 	t->saved_ns = s->saved_ns;
 	t->monitor_ns = s->monitor_ns;
+	t->counters = s->counters;
 }
 
 static void thread_name(const struct nve_thread *t, char name[16])
@@ -268,4 +288,5 @@ void nve_collect_fill(struct nve_snapshot *s)
 	if (locked)
 		nve_thread_unlock();
 	fill_stop_names(s);
+	nve_pmu_uncore_counts(&s->uncore_reads, &s->uncore_clamps, &s->uncore_failures);
 }

@@ -16,9 +16,11 @@
 #include "base/options.h"
 #include "base/sigmask.h"
 #include "collect.h"
+#include "counters.h"
 #include "count/ahead/ahead.h"
 #include "count/calibrate.h"
 #include "count/calstore.h"
+#include "count/pmu/pmu.h"
 #include "emu/guard.h"
 #include "emu/inject.h"
 #include "lineage.h"
@@ -38,6 +40,7 @@ static struct {
 	struct nve_runtime_host host;
 	struct nve_options options;
 	struct nve_calibration cal;
+	struct nve_calstore store;
 	char cpu[64];
 	_Atomic bool stopped;
 	_Atomic bool filtered; /* system calls of ours may be this process's death */
@@ -48,7 +51,7 @@ static struct {
 	int pid;
 	bool root;
 	uint64_t started_ns, started_at_s;
-	char why_not[200], cwd[NVE_PATH_BYTES];
+	char why_not[400], cwd[NVE_PATH_BYTES];
 	struct nve_outfile out;
 	struct nve_snapshot snapshot;
 } state;
@@ -98,21 +101,21 @@ static int measure(const struct nve_calstore *store)
 
 static int load_or_measure(void)
 {
-	static struct nve_calstore store;
+	struct nve_calstore *store = &state.store;
 	const char *reason;
 	int rc;
 
-	nve_calstore_setup(&store, state.host.envp);
-	memcpy(state.cpu, store.cpu, sizeof(state.cpu));
-	if (!nve_calstore_load(&store, &state.cal, &reason) && is_good(&state.cal))
+	nve_calstore_setup(store, state.host.envp);
+	memcpy(state.cpu, store->cpu, sizeof(state.cpu));
+	if (!nve_calstore_load(store, &state.cal, &reason) && is_good(&state.cal))
 		return 0;
-	nve_calstore_lock(&store);
-	rc = nve_calstore_load(&store, &state.cal, &reason);
+	nve_calstore_lock(store);
+	rc = nve_calstore_load(store, &state.cal, &reason);
 	if (rc || !is_good(&state.cal)) {
 		nve_log(NVE_LOG_INFO, "calibrating: %s", rc ? reason : "small footprint so far");
-		rc = measure(&store) && rc ? -EIO : 0;
+		rc = measure(store) && rc ? -EIO : 0;
 	}
-	nve_calstore_unlock(&store);
+	nve_calstore_unlock(store);
 	return rc;
 }
 
@@ -143,6 +146,27 @@ static int calibrate(void)
 	if (nve_options_check_latency(&state.options, dram_lat_ps(), &error))
 		end_process(error.text);
 	return 0;
+}
+
+/* Where the quantities come from. Wrong events are an error like any bad value. */
+static int choose_counters(void)
+{
+	const struct nve_counters_world world = {
+		.options = &state.options,
+		.store = &state.store,
+		.dram_lat_ps = dram_lat_ps(),
+		.llc_lat_ps = llc_lat_ps(),
+		.load_pfm = state.host.load_pfm,
+		.no_ahead = nve_ahead_why_not(),
+	};
+	char why[NVE_SOURCE_WHY_BYTES];
+	int rc = nve_counters_start(&world, &state.cal, &state.snapshot.sources, why, sizeof(why));
+
+	if (rc == -EINVAL)
+		end_process(why);
+	if (rc)
+		nve_format(state.why_not, sizeof(state.why_not), "%s", why);
+	return rc;
 }
 
 static int start_injection(void)
@@ -185,17 +209,6 @@ static int begin_thread(void)
 	return rc;
 }
 
-/* Who can count here? */
-static int find_provider(void)
-{
-	const char *missing = nve_ahead_why_not();
-
-	if (!missing)
-		return 0;
-	nve_format(state.why_not, sizeof(state.why_not), "%s, and no PMU", missing);
-	return -ENOTSUP;
-}
-
 static int start_emulation(void)
 {
 	struct nve_model_target target = {
@@ -204,10 +217,10 @@ static int start_emulation(void)
 		.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
 	};
 	const char *what = "look-ahead";
-	int rc = find_provider();
+	int rc = calibrate();
 
 	if (!rc)
-		rc = calibrate();
+		rc = choose_counters();
 	if (rc)
 		return rc;
 	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps, state.options.budget_ppm,
@@ -302,6 +315,7 @@ static void begin_child(void)
 	nve_guard_after_fork();
 	nve_thread_after_fork(true);
 	nve_ahead_after_fork();
+	nve_pmu_after_fork();
 	nve_collect_after_fork();
 	state.root = false;
 	remember_process();
@@ -452,7 +466,10 @@ static void write_report(void)
 	s->wall_ns = nve_clock_ns(CLOCK_MONOTONIC) - state.started_ns;
 	s->emulated = state.emulates;
 	memcpy(s->why_not, state.why_not, sizeof(s->why_not));
-	s->stall_source = s->dirty_source = state.emulates ? "look-ahead" : "none";
+	if (!state.emulates)
+		s->sources = (struct nve_sources){
+			.stall = "none", .dirty = "none", .latency = "none", .addresses = "none"};
+	s->counter_events = nve_counters_events();
 	s->timer_source = state.emulates ? "thread CPU-time timer" : "none";
 	s->options = state.options;
 	fill_machine(&s->machine);

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "count/pmu/encode.h"
 #include "emu/action.h"
 #include "emu/monitor.h"
 
@@ -15,6 +16,7 @@ struct nve_runtime_host {
 	uint64_t library_start, library_end; /* our code in memory */
 	nve_thread_create_fn *thread_create; /* libc's own */
 	nve_sigaction_fn *sigaction;
+	const struct nve_pfm *(*load_pfm)(void); /* libpfm4, or NULL where there is none */
 };
 
 /*

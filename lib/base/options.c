@@ -49,7 +49,7 @@ static const struct choice models[] = {
 static const struct choice counters[] = {
 	{.name = "auto", .value = NVE_COUNTERS_AUTO},
 	{.name = "ahead", .value = NVE_COUNTERS_AHEAD},
-	{.name = "pmu", .absent = true},
+	{.name = "pmu", .value = NVE_COUNTERS_PMU},
 	{.name = "replay:", .absent = true, .prefix = true},
 	{.name = NULL},
 };
@@ -88,9 +88,13 @@ static const struct row rows[] = {
 	{{"NVM_MODEL", "asymmetric or symmetric", "asymmetric",
 	  "whether reads and writes have latencies of their own or share one"},
 	 .kind = KIND_CHOICE, .member = MEMBER(model), .choices = models},
-	{{"NVM_COUNTERS", "auto or ahead", "auto",
-	  "where stall time and dirty fraction come from: ahead is look-ahead, which needs no PMU"},
+	{{"NVM_COUNTERS", "auto, pmu or ahead", "auto",
+	  "where stall time comes from: pmu is hardware counters, ahead look-ahead, which needs none;"
+	  " auto prefers counters"},
 	 .kind = KIND_CHOICE, .member = MEMBER(counters), .choices = counters},
+	{{"NVM_PMU_EVENTS", "ROLE=EVENT,... of at most 1023 bytes, as in stall=0x4/0x50005a3", "by CPU",
+	  "events that are counted instead of those known for this CPU"},
+	 .kind = KIND_PATH, .member = MEMBER(pmu_events)},
 	{{"NVM_EPOCH", "100us to 1s, with its unit, as in 20ms", "20ms",
 	  "how much CPU time of a thread passes between two updates of the delay it owes"},
 	 .kind = KIND_QUANTITY, .member = MEMBER(epoch_ns), .units = ns_units,

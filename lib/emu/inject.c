@@ -118,11 +118,14 @@ static uint64_t serve_due(struct nve_thread *t)
 static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 {
 	uint32_t head = atomic_load(&t->head);
+	/* A thread's last epoch must have room in any case. */
+	uint32_t room = rest_ns ? NVE_THREAD_RING : NVE_THREAD_RING - 1;
 
-	if (head - atomic_load(&t->tail) >= NVE_THREAD_RING) {
-		/* The monitor is behind (no core to run on): its work is done here. */
+	if (head - atomic_load(&t->tail) >= room) {
+		/* The monitor is behind (no core to run on): its work is done here, unless the
+		 * epochs wait for counters that only it can read. */
 		nve_monitor_settle(t);
-		if (head - atomic_load(&t->tail) >= NVE_THREAD_RING)
+		if (head - atomic_load(&t->tail) >= room)
 			return; /* the epoch goes on and ends with the next sample */
 	}
 	nve_ahead_epoch(t->ahead, rest_ns, &t->ring[head % NVE_THREAD_RING]);

@@ -1,5 +1,6 @@
 #include "emu/monitor.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -40,17 +41,60 @@ static void settle_epoch(struct nve_thread *t, const struct nve_epoch *e)
 	atomic_fetch_add(&t->owed_ns, d.delay_ns);
 }
 
-void nve_monitor_settle(struct nve_thread *t)
+static struct nve_pmu_pending pending_of(const struct nve_thread *t, uint32_t head)
+{
+	struct nve_pmu_pending pending = {0};
+
+	for (uint32_t i = atomic_load(&t->tail); i != head; i++) {
+		pending.cpu_ns += t->ring[i % NVE_THREAD_RING].cpu_ns;
+		pending.looked_ns += t->ring[i % NVE_THREAD_RING].looked_ns;
+	}
+	return pending;
+}
+
+/* All epochs up to head; counted: by the hardware counters, which have been read for them. */
+static void settle_up_to(struct nve_thread *t, uint32_t head, bool counted)
+{
+	struct nve_pmu_pending pending = pending_of(t, head);
+
+	for (uint32_t i = atomic_load(&t->tail); i != head; i++) {
+		struct nve_epoch epoch = t->ring[i % NVE_THREAD_RING];
+
+		if (counted)
+			nve_pmu_apply(&t->pmu, &pending, &epoch);
+		settle_epoch(t, &epoch);
+		atomic_store(&t->tail, i + 1);
+	}
+}
+
+/* In the monitor, which alone can read the thread's hardware counters. last: it is about to end. */
+static void settle_counted(struct nve_thread *t, bool last)
+{
+	uint32_t head = atomic_load(&t->head);
+	int rc;
+
+	/* The last time, what was counted in an epoch that goes on is kept for its end. */
+	if (head == atomic_load(&t->tail) && !last)
+		return;
+	rc = nve_pmu_read(&t->pmu, pending_of(t, head), last);
+	if (rc != -EAGAIN)
+		settle_up_to(t, head, rc == 0);
+}
+
+static void settle(struct nve_thread *t, bool in_monitor, bool last)
 {
 	if (atomic_exchange_explicit(&t->settling, true, memory_order_acquire))
 		return;
-	while (atomic_load(&t->tail) != atomic_load(&t->head)) {
-		uint32_t tail = atomic_load(&t->tail);
-
-		settle_epoch(t, &t->ring[tail % NVE_THREAD_RING]);
-		atomic_store(&t->tail, tail + 1);
-	}
+	if (!nve_pmu_is_open(&t->pmu))
+		settle_up_to(t, atomic_load(&t->head), false);
+	else if (in_monitor)
+		settle_counted(t, last);
 	atomic_store_explicit(&t->settling, false, memory_order_release);
+}
+
+void nve_monitor_settle(struct nve_thread *t)
+{
+	settle(t, false, false);
 }
 
 void nve_monitor_wake(struct nve_thread *t)
@@ -60,11 +104,13 @@ void nve_monitor_wake(struct nve_thread *t)
 }
 
 /* The monitor's files are its own: what it opens takes no descriptor number from the program, and
- * it keeps none of the program's open. */
-static void leave_file_table(void)
+ * it keeps none of the program's open. False: where a filter forbids that. */
+static bool leave_file_table(void)
 {
-	if (syscall(SYS_unshare, CLONE_FILES) == 0)
-		syscall(SYS_close_range, 0, ~0u, 0);
+	if (syscall(SYS_unshare, CLONE_FILES))
+		return false;
+	syscall(SYS_close_range, 0, ~0u, 0);
+	return true;
 }
 
 /* A program of real-time priority does not mean us. */
@@ -83,16 +129,19 @@ static void *monitor(void *arg)
 
 	atomic_store(&t->monitor_tid, (int)syscall(SYS_gettid));
 	leave_real_time();
-	leave_file_table();
+	nve_pmu_open(&t->pmu, t->tid, leave_file_table());
 	nve_pages_refresh();
 	while (!atomic_load(&t->stop)) {
 		syscall(SYS_futex, &t->wake, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 		seen = atomic_load(&t->wake);
-		nve_monitor_settle(t);
+		settle(t, true, false);
 		if (nve_pages_wanted())
 			nve_pages_refresh();
 		t->monitor_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	}
+	settle(t, true, true);
+	nve_pmu_close(&t->pmu);
+	t->monitor_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	return NULL;
 }
 

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include "count/ahead/ahead.h"
+#include "count/pmu/pmu.h"
 #include "count/source.h"
 #include "emu/model.h"
 
@@ -61,6 +62,7 @@ struct nve_thread {
 	struct nve_model_carry carry;
 	struct nve_thread_model model;
 	uint64_t monitor_ns; /* the monitor thread's own CPU time */
+	struct nve_pmu pmu;  /* hardware counters; the monitor's */
 
 	_Atomic uint64_t owed_ns; /* written under settling, read by the handler */
 	_Atomic uint32_t wake;    /* futex word: counts wake-ups of the monitor */

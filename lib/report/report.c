@@ -84,9 +84,22 @@ static void write_settings(struct nve_json *j, const struct nve_options *o)
 static void write_sources(struct nve_json *j, const struct nve_snapshot *s)
 {
 	nve_json_object(j, "sources");
-	nve_json_string(j, "stall_time", s->stall_source);
-	nve_json_string(j, "dirty_fraction", s->dirty_source);
+	nve_json_string(j, "stall_time", s->sources.stall);
+	nve_json_string(j, "dirty_fraction", s->sources.dirty);
+	nve_json_string(j, "latency", s->sources.latency);
+	nve_json_string(j, "addresses", s->sources.addresses);
 	nve_json_string(j, "timer", s->timer_source);
+	nve_json_string(j, "counter_events", s->counter_events);
+	nve_json_object(j, "why_not_better");
+	nve_json_field(j, "stall_time", s->sources.stall_why, sizeof(s->sources.stall_why));
+	nve_json_field(j, "dirty_fraction", s->sources.dirty_why, sizeof(s->sources.dirty_why));
+	nve_json_field(j, "addresses", s->sources.addresses_why, sizeof(s->sources.addresses_why));
+	nve_json_close(j);
+	nve_json_object(j, "socket_wide");
+	nve_json_uint(j, "reads", s->uncore_reads);
+	nve_json_uint(j, "clamps", s->uncore_clamps);
+	nve_json_uint(j, "failures", s->uncore_failures);
+	nve_json_close(j);
 	nve_json_close(j);
 }
 
@@ -165,6 +178,29 @@ static void write_windows(struct nve_json *j, const struct nve_totals *t,
 	nve_json_close(j);
 }
 
+/* running over enabled is one unless other groups had a share of the counters. */
+static void write_counters(struct nve_json *j, const struct nve_pmu_sums *c)
+{
+	uint64_t ppm = 1000000;
+
+	if (c->reads.enabled_ns)
+		ppm = (uint64_t)((unsigned __int128)c->reads.running_ns * 1000000 /
+				 c->reads.enabled_ns);
+	nve_json_object(j, "counters");
+	nve_json_uint(j, "epochs", c->epochs);
+	nve_json_uint(j, "reads", c->reads.reads);
+	nve_json_uint(j, "unread", c->reads.unread);
+	put_ppm(j, "running_share", (uint32_t)NVE_MIN(ppm, UINT64_C(1000000)));
+	nve_json_uint(j, "wraps", c->reads.wraps);
+	nve_json_uint(j, "backwards", c->reads.backwards);
+	nve_json_uint(j, "clamps", c->clamps);
+	nve_json_uint(j, "looked_ns", c->looked_ns);
+	nve_json_uint(j, "ahead_stall_ns", c->ahead_stall_ns);
+	nve_json_uint(j, "ahead_stall_wb_ns", c->ahead_stall_wb_ns);
+	nve_json_uint(j, "uncounted_threads", c->uncounted);
+	nve_json_close(j);
+}
+
 static void write_totals(struct nve_json *j, const struct nve_totals *t,
 			 const struct nve_snapshot *whose)
 {
@@ -181,6 +217,7 @@ static void write_totals(struct nve_json *j, const struct nve_totals *t,
 	nve_json_uint(j, "saved_ns", t->saved_ns);
 	nve_json_uint(j, "monitor_ns", t->monitor_ns);
 	nve_json_close(j);
+	write_counters(j, &t->counters);
 }
 
 static void write_threads(struct nve_json *j, const struct nve_snapshot *s)

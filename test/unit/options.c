@@ -211,10 +211,6 @@ static void absent_in_this_version(void **state)
 		assert_int_equal(parse("NVM_WLAT=300", variable, NULL), -EINVAL);
 		assert_string_equal(error.text, expected);
 	}
-	assert_int_equal(parse("NVM_COUNTERS=pmu", NULL, NULL), -EINVAL);
-	assert_string_equal(error.text,
-			    "NVM_COUNTERS=pmu: not available in this version of nvmemu; "
-			    "accepted: auto or ahead");
 	assert_int_equal(parse("NVM_COUNTERS=replay:/tmp/a", NULL, NULL), -EINVAL);
 	assert_non_null(strstr(error.text, "replay:/tmp/a: not available"));
 }
@@ -354,7 +350,8 @@ static void values_print_as_written(void **state)
 		{"NVM_RLAT=300", "300ns"},
 		{"NVM_WLAT=1500", "1.5us"},
 		{"NVM_MODEL=symmetric", "symmetric"},
-		{"NVM_COUNTERS=ahead", "ahead"},
+		{"NVM_COUNTERS=pmu", "pmu"},
+		{"NVM_PMU_EVENTS=stall=1/1", "stall=1/1"},
 		{"NVM_EPOCH=2500us", "2.5ms"},
 		{"NVM_BUDGET=0.50", "0.5%"},
 		{"NVM_INJECT=sleep", "sleep"},

@@ -66,6 +66,18 @@ static struct nve_totals totals_from(uint64_t base)
 		.lookahead_ns = base + 23,
 		.saved_ns = base + 24,
 		.monitor_ns = base + 25,
+		.counters = {.reads = {.reads = base + 40,
+				       .unread = base + 41,
+				       .wraps = base + 42,
+				       .backwards = base + 43,
+				       .enabled_ns = 1000,
+				       .running_ns = 300},
+			     .epochs = base + 44,
+			     .clamps = base + 45,
+			     .looked_ns = base + 46,
+			     .ahead_stall_ns = base + 47,
+			     .ahead_stall_wb_ns = base + 48,
+			     .uncounted = base + 49},
 	};
 
 	for (size_t i = 0; i < NVE_STOP_COUNT; i++)
@@ -87,8 +99,15 @@ static struct nve_snapshot filled_snapshot(void)
 		.started_at_s = 1582934400,
 		.wall_ns = UINT64_MAX,
 		.emulated = true,
-		.stall_source = "look-ahead",
-		.dirty_source = "look-ahead",
+		.sources = {.stall = "hardware counters",
+			    .dirty = "look-ahead",
+			    .latency = "look-ahead",
+			    .addresses = "none",
+			    .dirty_why = "uncore_imc: \"no\""},
+		.counter_events = "a row",
+		.uncore_reads = 71,
+		.uncore_clamps = 72,
+		.uncore_failures = 73,
 		.timer_source = "cpu-time timer",
 		.threads_total = 5,
 		.threads_not_listed = 3,
@@ -161,7 +180,14 @@ static void test_head(void **state)
 	at = expect_line(at, "\"calibrated_at\": null");
 	at = expect_line(at, "\n  \"settings\": {");
 	at = expect_line(at, "\n  \"sources\": {");
-	expect_line(at, "\"timer\": \"cpu-time timer\"");
+	at = expect_line(at, "\"stall_time\": \"hardware counters\"");
+	at = expect_line(at, "\"latency\": \"look-ahead\"");
+	at = expect_line(at, "\"timer\": \"cpu-time timer\"");
+	at = expect_line(at, "\"counter_events\": \"a row\"");
+	at = expect_line(at, "\"stall_time\": \"\"");
+	at = expect_line(at, "\"dirty_fraction\": \"uncore_imc: \\\"no\\\"\"");
+	at = expect_line(at, "\"reads\": 71");
+	expect_line(at, "\"failures\": 73");
 }
 
 static void test_settings(void **state)
@@ -199,6 +225,8 @@ static void test_totals(void **state)
 	at = expect_line(at, "\"name\": \"vpcmpub\",\n          \"count\": 99\n");
 	at = expect_line(at, "\"name\": \"xxxxxxxxxxxxxxxxxxxxxxxx\",\n");
 	at = expect_line(at, "\"monitor_ns\": 1025\n");
+	at = expect_line(at, "\"counters\": {\n");
+	at = expect_line(at, "\"running_share\": 0.300000,\n");
 	at = expect_line(at, "\"threads_total\": 5,\n  \"threads_not_listed\": 3,\n");
 	at = expect_line(at, "\"tid\": 4711,\n      \"name\": \"main\",\n      \"alive\": true,\n"
 			     "      \"cpu_ns\": 2001,\n");
@@ -217,7 +245,7 @@ static void test_native_run(void **state)
 	strcpy(s.why_not, "no timer: RLIMIT_SIGPENDING is 0");
 	memset(&s.totals, 0, sizeof(s.totals));
 	s.thread_count = 0;
-	s.stall_source = NULL;
+	s.sources.stall = NULL;
 	write_report(&s);
 	expect_line(NULL,
 		    "\"emulated\": \"no\",\n  \"why_not\": \"no timer: RLIMIT_SIGPENDING is 0\"");
