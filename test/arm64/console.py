@@ -1,0 +1,26 @@
+"""Judges what the guest of test/guest printed. Argument: the file with its console."""
+import sys
+
+VERDICTS = {"@pass": "passed", "@fail": "FAILED", "@skip": "skipped"}
+
+
+def main():
+    with open(sys.argv[1], errors="replace") as f:
+        lines = [line.rstrip() for line in f]
+    counts = {verdict: 0 for verdict in VERDICTS}
+    for line in lines:
+        word, _, rest = line.partition(" ")
+        if word in VERDICTS:
+            counts[word] += 1
+            print(f"{VERDICTS[word]}: {rest}")
+        elif not line.startswith("@"):
+            print(f"    {line}")
+    if "@done" not in lines:
+        print("FAILED: the guest did not come to its end")
+        counts["@fail"] += 1
+    print(f"{counts['@pass']} passed, {counts['@fail']} failed"
+          + (f", {counts['@skip']} skipped" if counts["@skip"] else ""))
+    return counts["@fail"] > 0
+
+
+sys.exit(main())
