@@ -54,7 +54,7 @@ int nve_pmu_parse_code(const char *text, struct nve_pmu_code *code);
  */
 struct nve_pfm {
 	int (*initialize)(void);
-	int (*get_os_event_encoding)(const char *str, int dfl_plm, int os, void *args);
+	int (*get_os_event_encoding)(const char *str, int dfl_plm, unsigned os, void *args);
 };
 
 /*
