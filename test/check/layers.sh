@@ -19,7 +19,7 @@ lib/heap: base count
 lib/report: base count
 preload: base emu heap runtime.h nvmemu.h
 cli: base count report bench chase.h nvmemu.h
-bench: base
+bench: base count
 '
 
 check_include() { # file, included, allowed
