@@ -232,7 +232,7 @@ static void given_wrongly(void **state)
 	assert_int_equal(parse(lengthy), -EINVAL);
 }
 
-static int encode_anything(const char *text, int level, int os, void *out)
+static int encode_anything(const char *text, int level, unsigned os, void *out)
 {
 	(void)level;
 	(void)os;
