@@ -128,29 +128,32 @@ static int print_json(const struct nve_calstore *store, const struct nve_calibra
 }
 
 /* Under the lock, so that programs that start meanwhile wait for these figures. */
-static int measure(struct nve_calstore *store, struct nve_calibration *c, bool *kept)
+int cli_measure_calibration(struct nve_calstore *store, struct nve_calibration *c, int *keep_error)
 {
 	bool locked = !nve_calstore_lock(store);
 	int err = -ERANGE;
 
 	for (int i = 0; i < TRIES && err == -ERANGE; i++)
 		err = nve_calibrate(c, LIMIT_NS);
+	*keep_error = err ? 0 : nve_calstore_save(store, c);
+	if (locked)
+		nve_calstore_unlock(store);
+	return err;
+}
 
-	*kept = false;
-	if (err) {
+/* With a message for each failure. */
+static int measure(struct nve_calstore *store, struct nve_calibration *c, bool *kept)
+{
+	int keep_error, err = cli_measure_calibration(store, c, &keep_error);
+
+	*kept = !err && !keep_error;
+	if (err)
 		cli_error("the measurement failed: %s",
 			  err == -ERANGE ? "the readings make no sense; the machine is too busy"
 					 : strerror(-err));
-	} else {
-		int save_err = nve_calstore_save(store, c);
-
-		*kept = !save_err;
-		if (save_err)
-			cli_error("cannot keep the figures%s%s: %s", *store->path ? " in " : "",
-				  store->path, strerror(-save_err));
-	}
-	if (locked)
-		nve_calstore_unlock(store);
+	if (keep_error)
+		cli_error("cannot keep the figures%s%s: %s", *store->path ? " in " : "",
+			  store->path, strerror(-keep_error));
 	return err;
 }
 

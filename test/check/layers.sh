@@ -18,8 +18,8 @@ lib/emu: base count
 lib/heap: base count
 lib/report: base count
 preload: base emu heap runtime.h nvmemu.h
-cli: base count report bench chase.h nvmemu.h
-bench: base
+cli: base count report bench chase.h counters.h nvmemu.h
+bench: base count
 '
 
 check_include() { # file, included, allowed
