@@ -273,16 +273,32 @@ static int refuse(const struct nve_counters_world *w, char *why, size_t size)
 	return -ENODEV;
 }
 
+int nve_counters_check(const struct nve_counters_world *w, char *why, size_t size)
+{
+	int rc;
+
+	if (!w->no_ahead && w->options->counters != NVE_COUNTERS_PMU)
+		return 0;
+	if (w->options->counters == NVE_COUNTERS_AHEAD) {
+		nve_format(why, size, "%s", w->no_ahead);
+		return -ENODEV;
+	}
+	rc = make_plan(w, why, size);
+	if (!rc)
+		rc = probe(why, size);
+	if (rc == -EBADMSG)
+		return -EINVAL;
+	return rc ? refuse(w, why, size) : 0;
+}
+
 int nve_counters_start(const struct nve_counters_world *w, struct nve_calibration *c,
 		       struct nve_sources *s, char *why, size_t size)
 {
 	int rc;
 
 	start_without(w, s, "NVM_COUNTERS=ahead");
-	if (w->options->counters == NVE_COUNTERS_AHEAD) {
-		nve_format(why, size, "%s", w->no_ahead ? w->no_ahead : "");
-		return w->no_ahead ? -ENODEV : 0;
-	}
+	if (w->options->counters == NVE_COUNTERS_AHEAD)
+		return 0;
 	rc = start_core(w, c, why, size);
 	if (rc == -EBADMSG)
 		return -EINVAL;

@@ -24,6 +24,12 @@ struct nve_counters_world {
 };
 
 /*
+ * Before calibration: can there be a source of stall time at all? Opens events where counters are a
+ * must, and closes them. Needs no latencies. Returns 0, or as nve_counters_start.
+ */
+int nve_counters_check(const struct nve_counters_world *world, char *why, size_t size);
+
+/*
  * Sets hardware counters up where the options ask for them or leave the choice, and tells of all
  * quantities. *calibration gets the events' rates, which are kept in the store. Returns 0; -EINVAL
  * where NVM_PMU_EVENTS is wrong; or -ENODEV where nothing counts, or not what the options want;

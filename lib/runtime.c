@@ -105,8 +105,6 @@ static int load_or_measure(void)
 	const char *reason;
 	int rc;
 
-	nve_calstore_setup(store, state.host.envp);
-	memcpy(state.cpu, store->cpu, sizeof(state.cpu));
 	if (!nve_calstore_load(store, &state.cal, &reason) && is_good(&state.cal))
 		return 0;
 	nve_calstore_lock(store);
@@ -148,8 +146,9 @@ static int calibrate(void)
 	return 0;
 }
 
-/* Where the quantities come from. Wrong events are an error like any bad value. */
-static int choose_counters(void)
+/* Where the quantities come from: before calibration only whether they come from anywhere. Wrong
+ * events are an error like any bad value. */
+static int choose_counters(bool calibrated)
 {
 	const struct nve_counters_world world = {
 		.options = &state.options,
@@ -160,7 +159,9 @@ static int choose_counters(void)
 		.no_ahead = nve_ahead_why_not(),
 	};
 	char why[NVE_SOURCE_WHY_BYTES];
-	int rc = nve_counters_start(&world, &state.cal, &state.snapshot.sources, why, sizeof(why));
+	int rc = calibrated ? nve_counters_start(&world, &state.cal, &state.snapshot.sources, why,
+						 sizeof(why))
+			    : nve_counters_check(&world, why, sizeof(why));
 
 	if (rc == -EINVAL)
 		end_process(why);
@@ -217,10 +218,15 @@ static int start_emulation(void)
 		.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
 	};
 	const char *what = "look-ahead";
-	int rc = calibrate();
+	int rc;
 
+	nve_calstore_setup(&state.store, state.host.envp);
+	memcpy(state.cpu, state.store.cpu, sizeof(state.cpu));
+	rc = choose_counters(false);
 	if (!rc)
-		rc = choose_counters();
+		rc = calibrate();
+	if (!rc)
+		rc = choose_counters(true);
 	if (rc)
 		return rc;
 	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps, state.options.budget_ppm,
@@ -438,7 +444,8 @@ static void fill_machine(struct nve_machine_snapshot *m)
 	m->llc_lat_ps = llc_lat_ps();
 	m->dram_lat_given = state.options.dram_lat_ps != 0;
 	m->llc_lat_given = state.options.llc_lat_ps != 0;
-	m->w_milli = (uint32_t)(m->dram_lat_ps * 1000 / m->llc_lat_ps);
+	/* unknown where it came to nothing before calibration */
+	m->w_milli = m->llc_lat_ps ? (uint32_t)(m->dram_lat_ps * 1000 / m->llc_lat_ps) : 0;
 	m->fence_cycles = c->fence_cycles;
 	m->threshold_cycles = c->threshold_cycles;
 	m->run_ahead_instructions = c->run_ahead_instructions;
