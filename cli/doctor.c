@@ -49,7 +49,8 @@ static void print_events(const struct cli_facts *facts)
 {
 	if (!facts->trial_count)
 		return;
-	printf("\nevents of %s, each tried:\n", facts->machine.rows[0]);
+	printf("\nevents of %s, each tried; stall time would be %s:\n", facts->machine.rows[0],
+	       facts->formula);
 	for (size_t i = 0; i < facts->trial_count; i++) {
 		const struct nve_pmu_trial *t = &facts->trials[i];
 
@@ -149,6 +150,7 @@ static int print_json(const struct cli_facts *facts, const struct nve_assessment
 			a->severity <= NVE_SEVERITY_NOTE ? "possible"
 							 : nve_severity_name(a->severity));
 	nve_json_string(&j, "row", facts->machine.rows[0]);
+	nve_json_string(&j, "formula", facts->formula);
 	json_findings(&j, a);
 	json_events(&j, facts);
 	json_choices(&j, a);

@@ -146,6 +146,7 @@ static void gather_events(struct cli_facts *facts)
 
 	facts->trial_count =
 		nve_pmu_try(&nve_perf_kernel, kinds, count, NVE_PMU_SYSFS_ROOT, facts->trials);
+	facts->formula = count ? nve_pmu_formula_text(kinds[0].row->formula) : NULL;
 	f->events_tried = (unsigned)facts->trial_count;
 	for (size_t i = 0; i < facts->trial_count; i++) {
 		int error = -facts->trials[i].error;

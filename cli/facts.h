@@ -11,6 +11,7 @@ struct cli_facts {
 	struct nve_facts machine;
 	struct nve_pmu_trial trials[NVE_PMU_TRIALS]; /* of this CPU's events */
 	size_t trial_count;
+	const char *formula; /* from counts to stall time, for people; NULL: there are no rows */
 };
 
 /*

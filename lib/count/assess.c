@@ -100,8 +100,8 @@ static void assess_perf(const struct nve_facts *f, struct nve_assessment *a)
 
 	if (f->task_clock_error) {
 		explain(f, f->task_clock_error, why, sizeof(why));
-		find(a, "perf", NVE_SEVERITY_NOTE,
-		     "not even a software event opens, but look-ahead does without: %s", why);
+		find(a, "perf", NVE_SEVERITY_NOTE, "not even a software event opens%s: %s",
+		     f->no_look_ahead ? "" : ", but look-ahead does without", why);
 	} else if (f->paranoid_known) {
 		find(a, "perf", NVE_SEVERITY_FINE,
 		     "software events open; kernel.perf_event_paranoid is %d", f->paranoid);
@@ -165,11 +165,22 @@ static void assess_pending(const struct nve_facts *f, struct nve_assessment *a)
 		     "raise the limit of pending signals (ulimit -i)");
 }
 
+static bool has_source(const char *source)
+{
+	return source && strcmp(source, "none") != 0;
+}
+
 static void assess_look_ahead(const struct nve_facts *f, struct nve_assessment *a)
 {
 	if (f->no_look_ahead && !f->counts_stalls)
 		find(a, "look-ahead", NVE_SEVERITY_IMPOSSIBLE, "nothing counts here: %s",
 		     f->counters_why[0] ? f->counters_why : f->no_look_ahead);
+	else if (f->no_look_ahead && !has_source(f->sources.dirty))
+		mend(find(a, "look-ahead", NVE_SEVERITY_DEGRADED,
+			  "%s, and nothing else tells the dirty fraction: all misses count as "
+			  "read-only",
+			  f->no_look_ahead),
+		     "let the socket's events be counted (why not stands below)");
 	else if (f->no_look_ahead)
 		find(a, "look-ahead", NVE_SEVERITY_NOTE, "%s", f->no_look_ahead);
 	else if (f->maps_error)

@@ -63,6 +63,16 @@ check_line(report["why_not"])
 assert report["why_not"] in done.stderr, (report, done)
 assert report["totals"]["delay_owed_ns"] == 0 and report["threads"] == [], report
 
+# the doctor says the same, and how it ends
+nvmemu = pathlib.Path(library).parent.parent / "bin" / "nvmemu"
+done = subprocess.run([*emulator, nvmemu, "doctor"], text=True, capture_output=True, timeout=60,
+                      env={"PATH": "/usr/bin:/bin", "HOME": scratch.name})
+assert done.returncode == 125 and done.stderr == "", done
+assert done.stdout.endswith("emulation is impossible\n"), done
+[line] = [line for line in done.stdout.splitlines() if line.startswith("look-ahead ")]
+check_line(line)
+assert "look-ahead does without" not in done.stdout, done
+
 # none of the hooks is in the way
 for status, name, *args in ((7, "raw"), (0, "threads", "some"), (0, "signals", "own"),
                             (0, "signals", "reset-raw"), (0, "signals", "small-stack"),

@@ -114,8 +114,9 @@ static void test_notes(void **state)
 	NOTE(f.tick_ns = 10000000, "timers", "tick of 10 ms", "CONFIG_HZ");
 	NOTE(f.own_files_error = EPERM, "monitors", "Operation not permitted", "");
 	NOTE(f.ask_error = EPERM, "look-ahead", "move_pages", "");
-	NOTE(f.no_look_ahead = "no look-ahead on this processor", "look-ahead", "no look-ahead",
-	     "");
+	NOTE((f.no_look_ahead = "no look-ahead on this processor",
+	      f.sources.dirty = "socket-wide counters"),
+	     "look-ahead", "no look-ahead", "");
 	NOTE(f.cores_allowed = 1, "cores", "8 online, 1 for this process: monitors share", "");
 	NOTE(f.quota_milli = 500, "cores", "CPU time for 0.50 of them: it is stopped", "cpu.max");
 	NOTE(f.calibration.huge_pages = false, "huge pages", "page walks", "nvmemu calibrate");
@@ -145,6 +146,8 @@ static void test_degraded(void **state)
 	DEGRADED(f.resident_error = EPERM, "look-ahead", "mincore", "filter");
 	DEGRADED(f.executable_error = EACCES, "look-ahead", "executable",
 		 "writable and executable");
+	DEGRADED((f.no_look_ahead = "none here", f.counts_stalls = true, f.sources.dirty = "none"),
+		 "look-ahead", "none here, and nothing else tells the dirty fraction", "socket");
 	DEGRADED(f.keep_error = ENOENT, "calibration",
 		 "cannot be kept in /home/u/.cache/nvmemu/calibration (No such file", "XDG_CACHE");
 #undef DEGRADED

@@ -2,29 +2,17 @@
 
 #include "base/base.h"
 
-#define ROLE(name) (1u << NVE_PMU_##name)
-
-static const struct {
-	unsigned roles;
-	const char *text;
-} formulas[NVE_PMU_FORMULAS] = {
-	[NVE_PMU_FORMULA_L2_RATIO] = {ROLE(STALL) | ROLE(LLC_HIT) | ROLE(MISS_LOCAL),
-				      "stalls while L2 misses, times the share of memory "
-				      "(equation 3)"},
-	[NVE_PMU_FORMULA_LLC_STALL] = {ROLE(STALL),
-				       "stalls while the last-level cache misses, calibrated"},
-	[NVE_PMU_FORMULA_MEMORY_STALL] = {ROLE(STALL), "stalls on memory, as they are counted"},
-	[NVE_PMU_FORMULA_LOAD_RATIO] = {ROLE(STALL) | ROLE(L2_HIT) | ROLE(LLC_HIT) |
-						ROLE(MISS_LOCAL),
-					"stalls on loads, times the share of memory"},
-	[NVE_PMU_FORMULA_OVERLAP] = {ROLE(MISS_LOCAL) | ROLE(IN_FLIGHT) | ROLE(MISS_CYCLES),
-				     "misses over their overlap, times memory's latency"},
-	[NVE_PMU_FORMULA_READ_RATIO] = {ROLE(STALL) | ROLE(LL_READ) | ROLE(MISS_LOCAL),
-					"stalls while L2 misses, times the share of memory "
-					"(equation 3)"},
-	[NVE_PMU_FORMULA_BACKEND_RATIO] = {ROLE(STALL) | ROLE(LL_READ) | ROLE(MISS_LOCAL),
-					   "stalls of the back end, times the share of memory"},
-	[NVE_PMU_FORMULA_NONE] = {0, "no event of this CPU tells it"},
+static const char *const formula_texts[NVE_PMU_FORMULAS] = {
+	[NVE_PMU_FORMULA_L2_RATIO] =
+		"stalls while L2 misses, times the share of memory (equation 3)",
+	[NVE_PMU_FORMULA_LLC_STALL] = "stalls while the last-level cache misses, calibrated",
+	[NVE_PMU_FORMULA_MEMORY_STALL] = "stalls on memory, as they are counted",
+	[NVE_PMU_FORMULA_LOAD_RATIO] = "stalls on loads, times the share of memory",
+	[NVE_PMU_FORMULA_OVERLAP] = "misses over their overlap, times memory's latency",
+	[NVE_PMU_FORMULA_READ_RATIO] =
+		"stalls while L2 misses, times the share of memory (equation 3)",
+	[NVE_PMU_FORMULA_BACKEND_RATIO] = "stalls of the back end, times the share of memory",
+	[NVE_PMU_FORMULA_NONE] = "told by none of them",
 };
 
 static const char *const role_names[NVE_PMU_ROLES] = {
@@ -64,11 +52,6 @@ const struct nve_pmu_row *nve_pmu_row(size_t i)
 	return NULL;
 }
 
-unsigned nve_pmu_formula_roles(enum nve_pmu_formula formula)
-{
-	return formulas[formula].roles;
-}
-
 const char *nve_pmu_role_name(enum nve_pmu_role role)
 {
 	return role_names[role];
@@ -76,5 +59,5 @@ const char *nve_pmu_role_name(enum nve_pmu_role role)
 
 const char *nve_pmu_formula_text(enum nve_pmu_formula formula)
 {
-	return formulas[formula].text;
+	return formula_texts[formula];
 }

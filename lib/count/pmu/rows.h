@@ -131,10 +131,7 @@ extern const size_t nve_pmu_rows_intel_count, nve_pmu_rows_client_count, nve_pmu
 /* Row i of all; NULL past the end. */
 const struct nve_pmu_row *nve_pmu_row(size_t i);
 
-/* Roles that a row of this formula has, and a thread's group must count: bit i for role i. */
-unsigned nve_pmu_formula_roles(enum nve_pmu_formula formula);
-
-/* For messages; the second a sentence's end: "of ...". */
+/* For messages. */
 const char *nve_pmu_role_name(enum nve_pmu_role role);
 const char *nve_pmu_formula_text(enum nve_pmu_formula formula);
 
