@@ -15,6 +15,9 @@ struct nve_epoch {
 	uint64_t
 		latency_ps; /* of a miss as the program sees it: converts stall time into a count */
 	uint64_t dram_lat_ps; /* of DRAM alone, now: what equation 5 subtracts */
+	/* standard errors of this epoch's stall time, of the dirty fraction and of the latency; 0:
+	 * not known */
+	uint64_t stall_se_ns, dirty_se_ppm, latency_se_ps;
 };
 
 #endif
