@@ -23,8 +23,46 @@ void nve_monitor_setup(const struct nve_model_target *t, nve_thread_create_fn *c
 	create_thread = create;
 }
 
-static void settle_epoch(struct nve_thread *t, const struct nve_epoch *e)
+static void record_birth(struct nve_thread *t)
 {
+	struct nve_record record = {
+		.type = NVE_RECORD_THREAD,
+		.thread = {.thread = t->number,
+			   .tid = (uint64_t)t->tid,
+			   .when_ns = nve_recorder_when_ns(t->born_ns)},
+	};
+
+	t->record_begun = true;
+	nve_recorder_add(&t->record, &record);
+}
+
+static void record_epoch(struct nve_thread *t, const struct nve_thread_epoch *ended)
+{
+	const struct nve_epoch *e = &ended->epoch;
+	struct nve_record record = {
+		.type = NVE_RECORD_EPOCH,
+		.epoch = {.thread = t->number,
+			  .when_ns = nve_recorder_when_ns(ended->ended_ns),
+			  .cpu_ns = e->cpu_ns,
+			  .stall_ns = e->stall_ns,
+			  .stall_wb_ns = e->stall_wb_ns,
+			  .latency_ps = e->latency_ps,
+			  .dram_lat_ps = e->dram_lat_ps,
+			  .stall_se_ns = e->stall_se_ns,
+			  .dirty_se_ppm = e->dirty_se_ppm,
+			  .latency_se_ps = e->latency_se_ps,
+			  .delay_owed_ns = t->model.delay_owed_ns,
+			  .delay_paid_ns = NVE_MIN(ended->served_ns, t->model.delay_owed_ns)},
+	};
+
+	if (!t->record_begun)
+		record_birth(t);
+	nve_recorder_add(&t->record, &record);
+}
+
+static void settle_epoch(struct nve_thread *t, const struct nve_thread_epoch *ended)
+{
+	const struct nve_epoch *e = &ended->epoch;
 	struct nve_model_delay d = nve_model_delay(&target, e, &t->carry);
 	struct nve_thread_model *m = &t->model;
 
@@ -38,10 +76,15 @@ static void settle_epoch(struct nve_thread *t, const struct nve_epoch *e)
 	m->delay_owed_ns += d.delay_ns;
 	m->dram_lat_ps_by_stall += (double)e->dram_lat_ps * (double)e->stall_ns;
 	atomic_fetch_add(&t->owed_ns, d.delay_ns);
+	if (nve_recorder_on())
+		record_epoch(t, ended);
 }
 
-void nve_monitor_settle(struct nve_thread *t)
+/* descriptor: of the caller's own file table, or -1. */
+static void settle(struct nve_thread *t, int descriptor)
 {
+	bool full;
+
 	if (atomic_exchange_explicit(&t->settling, true, memory_order_acquire))
 		return;
 	while (atomic_load(&t->tail) != atomic_load(&t->head)) {
@@ -50,7 +93,16 @@ void nve_monitor_settle(struct nve_thread *t)
 		settle_epoch(t, &t->ring[tail % NVE_THREAD_RING]);
 		atomic_store(&t->tail, tail + 1);
 	}
+	/* What a handler has settled for a monitor that was late is the monitor's to write. */
+	full = t->record.used > sizeof(t->record.bytes) / 2;
+	if (descriptor >= 0 || !t->has_monitor || full)
+		nve_recorder_flush(&t->record, descriptor, full && !t->has_monitor);
 	atomic_store_explicit(&t->settling, false, memory_order_release);
+}
+
+void nve_monitor_settle(struct nve_thread *t)
+{
+	settle(t, -1);
 }
 
 void nve_monitor_wake(struct nve_thread *t)
@@ -60,11 +112,18 @@ void nve_monitor_wake(struct nve_thread *t)
 }
 
 /* The monitor's files are its own: what it opens takes no descriptor number from the program, and
- * it keeps none of the program's open. */
-static void leave_file_table(void)
+ * it keeps none of the program's open. Returns the descriptor of the record, or -1. */
+static int leave_file_table(void)
 {
-	if (syscall(SYS_unshare, CLONE_FILES) == 0)
-		syscall(SYS_close_range, 0, ~0u, 0);
+	int record;
+
+	if (syscall(SYS_unshare, CLONE_FILES))
+		return -1;
+	record = nve_recorder_descriptor();
+	if (record > 0)
+		syscall(SYS_close_range, 0, record - 1, 0);
+	syscall(SYS_close_range, record + 1, ~0u, 0);
+	return record;
 }
 
 /* A program of real-time priority does not mean us. */
@@ -80,15 +139,16 @@ static void *monitor(void *arg)
 {
 	struct nve_thread *t = arg;
 	uint32_t seen = 0;
+	int record;
 
 	atomic_store(&t->monitor_tid, (int)syscall(SYS_gettid));
 	leave_real_time();
-	leave_file_table();
+	record = leave_file_table();
 	nve_pages_refresh();
 	while (!atomic_load(&t->stop)) {
 		syscall(SYS_futex, &t->wake, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 		seen = atomic_load(&t->wake);
-		nve_monitor_settle(t);
+		settle(t, record);
 		if (nve_pages_wanted())
 			nve_pages_refresh();
 		t->monitor_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);

@@ -21,7 +21,8 @@ struct identity {
 
 static struct {
 	_Atomic bool on;
-	int descriptor; /* in the program's table, with a high number; -1: none */
+	_Atomic int error; /* that ended the record early, until it is told */
+	int descriptor;    /* in the program's table, with a high number; -1: none */
 	struct identity file;
 	uint64_t started_ns;
 	char path[NVE_FILE_PATH_BYTES];
@@ -64,9 +65,18 @@ static int open_record(void)
 	return -1;
 }
 
+/* A thread with a file table of its own has no stderr: the next with the program's tells. */
 static void give_up(int error)
 {
-	if (!atomic_exchange(&state.on, false))
+	if (atomic_exchange(&state.on, false))
+		atomic_store(&state.error, error);
+}
+
+void nve_recorder_tell(void)
+{
+	int error = atomic_exchange(&state.error, 0);
+
+	if (!error)
 		return;
 	errno = error;
 	nve_log(NVE_LOG_WARN, "NVM_RECORD: %s: the record ends early: %m", state.path);
@@ -104,9 +114,11 @@ int nve_recorder_create(const char *path, const struct nve_record_header *header
 {
 	uint8_t bytes[NVE_RECORD_HEADER_BYTES];
 	struct identity id;
-	int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
-	int rc;
+	int fd, rc;
 
+	if (path[strlen(path) - 1] == '/')
+		return -EISDIR;
+	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY, 0666);
 	if (fd < 0)
 		fd = errno == EEXIST ? take_over(path, header) : -errno;
 	if (fd < 0)
@@ -147,8 +159,8 @@ static void close_descriptor(void)
 
 void nve_recorder_end(void)
 {
-	if (atomic_exchange(&state.on, false))
-		close_descriptor();
+	atomic_store(&state.on, false);
+	close_descriptor();
 }
 
 void nve_recorder_after_fork(void)

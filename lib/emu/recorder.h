@@ -5,8 +5,8 @@
  * A thread's records gather in its buffer, which belongs to whoever settles its epochs. They are
  * written by its monitor, whose descriptor is in a file table of its own; where there is none, by
  * the thread itself, by a descriptor that is kept in the program's table with a high number. That
- * one is used only while it is still the record; else the file is opened anew. What cannot be
- * written any more is told in one line and counted.
+ * one is used only while it is still the record; else the file is opened anew. Where nothing can be
+ * written any more the record ends.
  *
  * Signal-safe but for nve_recorder_create().
  */
@@ -42,6 +42,9 @@ uint64_t nve_recorder_when_ns(uint64_t now_ns);
 
 /* Nothing is written any more. */
 void nve_recorder_end(void);
+
+/* One line, if the record ended early and nobody has told yet. By a thread of the program. */
+void nve_recorder_tell(void);
 
 /* In a forked child: the record is its parent's. */
 void nve_recorder_after_fork(void);

@@ -147,6 +147,8 @@ static void replaces_nothing(void **state)
 	assert_false(nve_recorder_on());
 	strcpy(path + strlen(path) - 6, "no/dir");
 	assert_int_equal(create(), -ENOENT);
+	strcpy(path + strlen(path) - 6, "new/");
+	assert_int_equal(create(), -EISDIR);
 	snprintf(path, sizeof(path), "%s/record", directory);
 }
 
@@ -223,6 +225,8 @@ static void file_lost(void **state)
 	add_epoch(2);
 	nve_recorder_flush(&buffer, -1, true);
 	assert_int_equal(read_file(path, bytes, sizeof(bytes)), 0);
+	nve_recorder_tell();
+	nve_recorder_tell();
 	assert_int_equal(lines_logged(), 1);
 }
 
@@ -245,6 +249,8 @@ static void file_full(void **state)
 	assert_false(nve_recorder_on());
 	add_epoch(3);
 	nve_recorder_flush(&buffer, -1, true);
+	nve_recorder_tell();
+	nve_recorder_tell();
 	assert_int_equal(lines_logged(), 1);
 }
 
