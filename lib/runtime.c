@@ -49,7 +49,8 @@ static struct {
 	char why_not[200], cwd[NVE_PATH_BYTES];
 	struct nve_outfile out, record;
 	struct nve_replay replay;
-	bool forked; /* since the program was executed: a record knows nothing of that */
+	bool tells_native; /* at the end: not the program that was recorded */
+	bool forked;       /* since the program was executed: a record knows nothing of that */
 	_Atomic uint64_t threads_made; /* the main thread is number 0 */
 	struct nve_snapshot snapshot;
 } state;
@@ -291,6 +292,8 @@ static bool is_recorded_program(void)
 		return true;
 	nve_format(state.why_not, sizeof(state.why_not), "the record is of another program, %s",
 		   state.replay.header.program);
+	/* What only executes that program says nothing: it never comes to its end. */
+	state.tells_native = nve_lineage_is_root();
 	return false;
 }
 
@@ -557,6 +560,8 @@ void nve_runtime_stop(void)
 		close_thread(nve_thread_self);
 		nve_recording_thread_end(nve_thread_self);
 	}
+	if (state.tells_native)
+		nve_log(NVE_LOG_WARN, "%s ran natively: %s", program_name(), state.why_not);
 	if (!state.options.out[0] && !state.options.record[0])
 		return;
 	fill_snapshot(&state.snapshot);

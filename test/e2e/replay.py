@@ -142,7 +142,10 @@ out = fresh()
 (out / "a.rec").write_bytes(put_header("prog_ends") + put(EPOCH, **long[9]))
 tree = FAST | {"NVM_COUNTERS": "replay:a.rec", "NVM_OUT": f"{out}/%n.json"}
 done = run("sh", "-c", f"{prog('ends')} fork; {prog('hello')}", settings=tree, cwd=out)
-assert done.returncode == 0 and done.stderr == "", done
+assert done.returncode == 0 and len(done.stderr.splitlines()) == 1, done
+assert "sh ran natively: the record is of another program, prog_ends" in done.stderr, done
+done = run("env", prog("ends"), "return", cwd=out, settings=FAST | {"NVM_COUNTERS": "replay:a.rec"})
+assert done.returncode == 7 and done.stderr == "", done
 found = [json.loads(p.read_text()) for p in sorted(out.glob("*.json"))]
 by_name = {}
 for report in found:
