@@ -14,7 +14,8 @@ struct sums {
 	struct nve_ahead_counts ahead;
 	struct nve_thread_model model;
 	uint64_t paid_ns, cost_ns, saved_ns, lookahead_ns, monitor_ns, samples_lost;
-	double dirty_variance; /* weighted by stall time */
+	uint64_t left_epochs, left_ns, beyond_ns; /* of a replay */
+	double dirty_variance;                    /* weighted by stall time */
 	struct nve_pmu_sums counters;
 };
 
@@ -86,6 +87,9 @@ static void sum_thread(struct sums *s, const struct nve_thread *t)
 	s->monitor_ns = t->monitor_ns;
 	s->samples_lost = t->samples_lost;
 	s->counters = t->pmu.sums;
+	s->left_epochs = (uint64_t)(t->replay.end - t->replay.next);
+	s->left_ns = nve_replay_left_ns(&t->replay);
+	s->beyond_ns = t->replay.ran_ns;
 	/* The tool's own cost has delayed the program, too: it pays for what is owed. */
 	cost_ns = s->cost_ns > s->saved_ns ? s->cost_ns - s->saved_ns : 0;
 	if (state.injects)
@@ -133,6 +137,9 @@ static void add_sums(struct sums *to, const struct sums *s)
 	to->lookahead_ns += s->lookahead_ns;
 	to->monitor_ns += s->monitor_ns;
 	to->samples_lost += s->samples_lost;
+	to->left_epochs += s->left_epochs;
+	to->left_ns += s->left_ns;
+	to->beyond_ns += s->beyond_ns;
 }
 
 static uint32_t ratio_ppm(double part, double whole)
@@ -156,6 +163,10 @@ static void fill_latency(struct nve_totals *t, const struct nve_ahead_counts *c)
 {
 	double n = (double)c->miss_timed, mean, variance;
 
+	/* As equation 6 had it, where none was timed here. */
+	if (!c->miss_timed && t->ma_ro + t->ma_wb)
+		t->latency_ps =
+			(uint64_t)((double)t->stall_ns * 1e3 / (double)(t->ma_ro + t->ma_wb));
 	if (!c->miss_timed)
 		return;
 	t->latency_ps = nve_ahead_latency_ps(c->miss_ticks, c->miss_timed);
@@ -210,6 +221,9 @@ static void fill_totals(struct nve_totals *t, const struct sums *s)
 	t->saved_ns = s->saved_ns;
 	t->monitor_ns = s->monitor_ns;
 	t->counters = s->counters;
+	t->replay_left_epochs = s->left_epochs;
+	t->replay_left_ns = s->left_ns;
+	t->replay_beyond_ns = s->beyond_ns;
 }
 
 static void thread_name(const struct nve_thread *t, char name[16])
@@ -226,6 +240,17 @@ static void thread_name(const struct nve_thread *t, char name[16])
 		strcpy(name, "?");
 	else if (name[length - 1] == '\n')
 		name[length - 1] = '\0';
+}
+
+void nve_collect_thread(const struct nve_thread *t, struct nve_thread_snapshot *s)
+{
+	struct sums sums = {0};
+
+	sum_thread(&sums, t);
+	s->tid = t->tid;
+	s->alive = !t->name[0];
+	thread_name(t, s->name);
+	fill_totals(&s->totals, &sums);
 }
 
 static void list_thread(const struct nve_thread *t, const struct sums *sums, bool alive)

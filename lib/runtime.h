@@ -46,8 +46,12 @@ void nve_runtime_alone(bool enter);
  */
 void nve_runtime_before_filter(void);
 
+/* The number of a thread that is about to be made: they count in the order of pthread_create(), in
+ * which the threads themselves need not begin. */
+uint64_t nve_runtime_thread_number(void);
+
 /* Birth and death of the calling thread. */
-void nve_runtime_thread_begin(void);
+void nve_runtime_thread_begin(uint64_t number);
 void nve_runtime_thread_end(void);
 
 #endif

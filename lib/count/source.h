@@ -17,6 +17,9 @@ struct nve_epoch {
 	uint64_t
 		latency_ps; /* of a miss as the program sees it: converts stall time into a count */
 	uint64_t dram_lat_ps; /* of DRAM alone, now: what equation 5 subtracts */
+	/* standard errors of this epoch's stall time, of the dirty fraction and of the latency; 0:
+	 * not known */
+	uint64_t stall_se_ns, dirty_se_ppm, latency_se_ps;
 	/* of look-ahead, for counters that take over the rest: the thread's dirty fraction, and the
 	 * time that the handler waited for its own touches beyond what they spare the program */
 	uint32_t dirty_ppm;

@@ -1,6 +1,7 @@
 #include "emu/inject.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -94,12 +95,17 @@ static uint64_t serve(uint64_t delay_ns)
 	return cpu_ns() - start_cpu + slept_ns;
 }
 
-/* What is owed beyond what was injected and what the tool's own cost has already delayed. */
-static int64_t due_ns(const struct nve_thread *t)
+/* What was injected, and what the tool's own cost has delayed the thread. */
+static uint64_t delayed_ns(const struct nve_thread *t)
 {
 	int64_t cost = (int64_t)t->cost_ns - (int64_t)t->saved_ns;
 
-	return (int64_t)atomic_load(&t->owed_ns) - (int64_t)t->spun_ns - NVE_MAX(cost, (int64_t)0);
+	return t->spun_ns + (uint64_t)NVE_MAX(cost, (int64_t)0);
+}
+
+static int64_t due_ns(const struct nve_thread *t)
+{
+	return (int64_t)atomic_load(&t->owed_ns) - (int64_t)delayed_ns(t);
 }
 
 /* Returns what was served, ns. */
@@ -115,26 +121,64 @@ static uint64_t serve_due(struct nve_thread *t)
 	return served_ns;
 }
 
-static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
+/* Where the epoch that ends now goes; NULL: there is no room. */
+static struct nve_thread_epoch *ring_head(struct nve_thread *t, bool last)
 {
 	uint32_t head = atomic_load(&t->head);
 	/* A thread's last epoch must have room in any case. */
-	uint32_t room = rest_ns ? NVE_THREAD_RING : NVE_THREAD_RING - 1;
+	uint32_t room = last ? NVE_THREAD_RING : NVE_THREAD_RING - 1;
 
-	if (head - atomic_load(&t->tail) >= room) {
-		/* The monitor is behind (no core to run on): its work is done here, unless the
-		 * epochs wait for counters that only it can read. */
+	/* The monitor is behind (no core to run on): its work is done here, unless the epochs wait
+	 * for counters that only it can read. */
+	if (head - atomic_load(&t->tail) >= room)
 		nve_monitor_settle(t);
-		if (head - atomic_load(&t->tail) >= room)
-			return; /* the epoch goes on and ends with the next sample */
-	}
-	nve_ahead_epoch(t->ahead, rest_ns, &t->ring[head % NVE_THREAD_RING]);
-	t->since_epoch_ns = 0;
-	atomic_store(&t->head, head + 1);
+	if (head - atomic_load(&t->tail) >= room)
+		return NULL;
+	return &t->ring[head % NVE_THREAD_RING];
+}
+
+static void send_epoch(struct nve_thread *t, struct nve_thread_epoch *ended)
+{
+	ended->ended_ns = nve_clock_ns(CLOCK_MONOTONIC);
+	ended->served_ns = state.config.mode == NVE_INJECT_OFF ? 0 : delayed_ns(t);
+	atomic_fetch_add(&t->head, 1);
+}
+
+static void settle(struct nve_thread *t)
+{
 	if (t->has_monitor)
 		nve_monitor_wake(t);
 	else
 		nve_monitor_settle(t);
+}
+
+static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
+{
+	struct nve_thread_epoch *ended = ring_head(t, rest_ns != 0);
+
+	if (!ended)
+		return; /* the epoch goes on and ends with the next sample */
+	memset(&ended->epoch, 0, sizeof(ended->epoch));
+	nve_ahead_epoch(t->ahead, rest_ns, &ended->epoch);
+	t->since_epoch_ns = 0;
+	send_epoch(t, ended);
+	settle(t);
+}
+
+/* All epochs of the record whose time is over. What finds no room comes with the next tick. */
+static void replay(struct nve_thread *t, uint64_t ran_ns)
+{
+	struct nve_thread_epoch *ended;
+	bool sent = false;
+
+	t->replay.ran_ns += ran_ns;
+	while (nve_replay_due(&t->replay) && (ended = ring_head(t, true))) {
+		nve_replay_take(&t->replay, &ended->epoch);
+		send_epoch(t, ended);
+		sent = true;
+	}
+	if (sent)
+		settle(t);
 }
 
 /* Samples and looks ahead. Returns what that saved the program, ns. */
@@ -142,6 +186,10 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 {
 	uint64_t saved_ns;
 
+	if (state.config.replay) {
+		replay(t, ran_ns);
+		return 0;
+	}
 	if (!t->ahead)
 		t->ahead = nve_ahead_new();
 	if (!t->ahead) {
@@ -299,11 +347,20 @@ void nve_inject_end_epoch(struct nve_thread *t)
 {
 	uint64_t now_ns = cpu_ns(), rest_ns = now_ns - t->mark_ns;
 
+	t->mark_ns = now_ns;
+	if (state.config.replay) {
+		replay(t, rest_ns);
+		/* The monitor is at work: it makes room. */
+		while (nve_replay_due(&t->replay)) {
+			sched_yield();
+			replay(t, 0);
+		}
+		return;
+	}
 	if (!t->ahead)
 		t->ahead = nve_ahead_new();
 	if (t->ahead)
 		end_epoch(t, rest_ns);
-	t->mark_ns = now_ns;
 }
 
 void nve_inject_serve_rest(struct nve_thread *t)

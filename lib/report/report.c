@@ -49,15 +49,23 @@ static void write_program(struct nve_json *j, const struct nve_snapshot *s)
 	nve_json_close(j);
 }
 
-static void write_machine(struct nve_json *j, const struct nve_machine_snapshot *m)
+static void write_machine(struct nve_json *j, const struct nve_snapshot *s)
 {
+	const struct nve_machine_snapshot *m = &s->machine;
+
 	nve_json_object(j, "machine");
 	nve_json_field(j, "cpu", m->cpu, sizeof(m->cpu));
 	nve_json_uint(j, "tsc_khz", m->tsc_khz);
 	put_ps(j, "dram_lat_ns", m->dram_lat_ps);
-	nve_json_string(j, "dram_lat_origin", m->dram_lat_given ? "NVM_DRAM_LAT" : "measured");
+	nve_json_string(j, "dram_lat_origin",
+			s->replay.file      ? "record"
+			: m->dram_lat_given ? "NVM_DRAM_LAT"
+					    : "measured");
 	put_ps(j, "llc_lat_ns", m->llc_lat_ps);
-	nve_json_string(j, "llc_lat_origin", m->llc_lat_given ? "NVM_LLC_LAT" : "measured");
+	nve_json_string(j, "llc_lat_origin",
+			m->llc_lat_given ? "NVM_LLC_LAT"
+			: s->replay.file ? "record"
+					 : "measured");
 	nve_json_decimal(j, "w", m->w_milli, 3);
 	nve_json_uint(j, "fence_cycles", m->fence_cycles);
 	nve_json_uint(j, "threshold_cycles", m->threshold_cycles);
@@ -100,6 +108,33 @@ static void write_sources(struct nve_json *j, const struct nve_snapshot *s)
 	nve_json_uint(j, "clamps", s->uncore_clamps);
 	nve_json_uint(j, "failures", s->uncore_failures);
 	nve_json_close(j);
+	nve_json_close(j);
+}
+
+/* How far the record, and the threads, were from one another. */
+static void write_left(struct nve_json *j, const struct nve_totals *t)
+{
+	nve_json_uint(j, "left_epochs", t->replay_left_epochs);
+	nve_json_uint(j, "left_cpu_ns", t->replay_left_ns);
+	nve_json_uint(j, "beyond_cpu_ns", t->replay_beyond_ns);
+}
+
+static void write_replay(struct nve_json *j, const struct nve_snapshot *s)
+{
+	const struct nve_replay_snapshot *r = &s->replay;
+
+	if (!r->file)
+		return;
+	nve_json_object(j, "replay");
+	nve_json_string(j, "file", r->file);
+	nve_json_string(j, "program", r->program);
+	nve_json_string(j, "host", r->host);
+	put_time(j, "started_at", r->started_at_s);
+	nve_json_bool(j, "complete", r->complete);
+	nve_json_uint(j, "threads", r->threads);
+	nve_json_uint(j, "epochs", r->epochs);
+	nve_json_uint(j, "cpu_ns", r->cpu_ns);
+	write_left(j, &s->totals);
 	nve_json_close(j);
 }
 
@@ -232,6 +267,8 @@ static void write_threads(struct nve_json *j, const struct nve_snapshot *s)
 		nve_json_decimal(j, "tid", t->tid, 0);
 		nve_json_field(j, "name", t->name, sizeof(t->name));
 		nve_json_bool(j, "alive", t->alive);
+		if (s->replay.file)
+			write_left(j, &t->totals);
 		write_totals(j, &t->totals, NULL);
 		nve_json_close(j);
 	}
@@ -249,9 +286,10 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 	write_program(&j, s);
 	nve_json_string(&j, "emulated", s->emulated ? "yes" : "no");
 	nve_json_field(&j, "why_not", s->why_not, s->emulated ? 0 : sizeof(s->why_not));
-	write_machine(&j, &s->machine);
+	write_machine(&j, s);
 	write_settings(&j, &s->options);
 	write_sources(&j, s);
+	write_replay(&j, s);
 	nve_json_object(&j, "totals");
 	write_totals(&j, &s->totals, s);
 	nve_json_close(&j);

@@ -55,6 +55,8 @@ struct nve_totals {
 	/* in the monitor threads */
 	uint64_t monitor_ns;
 	struct nve_pmu_sums counters; /* hardware counters; zeros without */
+	/* of a replay: what no thread took, and CPU time after the last epoch that was taken */
+	uint64_t replay_left_epochs, replay_left_ns, replay_beyond_ns;
 };
 
 struct nve_thread_snapshot {
@@ -76,6 +78,15 @@ struct nve_machine_snapshot {
 	uint64_t calibrated_at_s; /* CLOCK_REALTIME, seconds; 0: never */
 };
 
+/* The record that is replayed. */
+struct nve_replay_snapshot {
+	const char *file; /* NULL: nothing is replayed */
+	const char *program, *host;
+	uint64_t started_at_s;
+	bool complete;
+	uint64_t threads, epochs, cpu_ns;
+};
+
 struct nve_snapshot {
 	char program[64];
 	int pid, ppid;
@@ -90,6 +101,7 @@ struct nve_snapshot {
 	uint64_t uncore_reads, uncore_clamps, uncore_failures;
 	struct nve_machine_snapshot machine;
 	struct nve_options options;
+	struct nve_replay_snapshot replay;
 	struct nve_totals totals;
 	/* instructions that ended windows early, most frequent first; unused names are empty */
 	struct {

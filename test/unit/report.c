@@ -254,6 +254,40 @@ static void test_native_run(void **state)
 	expect_line(NULL, "\"threads\": []\n}\n");
 }
 
+static void test_replay(void **state)
+{
+	struct nve_snapshot s = filled_snapshot();
+	const char *at;
+
+	(void)state;
+	write_report(&s);
+	assert_null(strstr(text, "\"replay\""));
+	assert_null(strstr(text, "left_epochs"));
+	s.replay = (struct nve_replay_snapshot){.file = "/a/b.rec",
+						.program = "app",
+						.host = "fox",
+						.started_at_s = 1582934400,
+						.complete = true,
+						.threads = 2,
+						.epochs = 7,
+						.cpu_ns = 99};
+	s.totals.replay_left_epochs = 3;
+	s.totals.replay_left_ns = 44;
+	s.totals.replay_beyond_ns = 5;
+	threads[1].totals.replay_left_epochs = 2;
+	write_report(&s);
+	at = expect_line(NULL, "\"dram_lat_origin\": \"record\"");
+	at = expect_line(at, "\"llc_lat_origin\": \"record\"");
+	at = expect_line(at,
+			 "\"replay\": {\n    \"file\": \"/a/b.rec\",\n    \"program\": \"app\",\n"
+			 "    \"host\": \"fox\",\n    \"started_at\": \"2020-02-29T00:00:00Z\",\n"
+			 "    \"complete\": true,\n    \"threads\": 2,\n    \"epochs\": 7,\n"
+			 "    \"cpu_ns\": 99,\n    \"left_epochs\": 3,\n    \"left_cpu_ns\": 44,\n"
+			 "    \"beyond_cpu_ns\": 5\n  },\n");
+	at = expect_line(at, "\"tid\": 4712,\n");
+	expect_line(at, "\"left_epochs\": 2,\n");
+}
+
 static int fail_write(void *ctx, const void *data, size_t size)
 {
 	(void)ctx;
@@ -276,7 +310,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_head),       cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_totals),     cmocka_unit_test(test_native_run),
-		cmocka_unit_test(test_sink_fails),
+		cmocka_unit_test(test_sink_fails), cmocka_unit_test(test_replay),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--print")) {

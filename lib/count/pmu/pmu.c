@@ -218,9 +218,15 @@ void nve_pmu_apply(struct nve_pmu *p, struct nve_pmu_pending *pending, struct nv
 	p->sums.ahead_stall_wb_ns += e->stall_wb_ns;
 	e->stall_ns = take_stall(p, pending, e->cpu_ns);
 	e->stall_wb_ns = nve_pmu_formula_stall_wb(e->stall_ns, dirty_ppm(p, e));
+	/* Counts are no samples; and who told the dirty fraction is not kept for each epoch. */
+	e->stall_se_ns = 0;
+	if (state.config.uncore)
+		e->dirty_se_ppm = 0;
 	/* A miss is what the rate was measured with: one of DRAM's latency. */
-	if (!nve_pmu_formula_sees_walks(state.config.plan->set[0].formula))
+	if (!nve_pmu_formula_sees_walks(state.config.plan->set[0].formula)) {
 		e->latency_ps = e->dram_lat_ps;
+		e->latency_se_ps = 0;
+	}
 	pending->cpu_ns -= e->cpu_ns;
 }
 
