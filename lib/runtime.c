@@ -77,9 +77,17 @@ static void read_options(void)
 		nve_log(NVE_LOG_WARN, "%s", warning.text);
 }
 
+/* Kept from the start: a program that shows its state in its arguments writes over them. */
+static void remember_name(void)
+{
+	const char *name = program_invocation_short_name;
+
+	strncpy(state.snapshot.program, name ? name : "?", sizeof(state.snapshot.program) - 1);
+}
+
 static const char *program_name(void)
 {
-	return program_invocation_short_name ? program_invocation_short_name : "?";
+	return state.snapshot.program;
 }
 
 static void tell_missing(const char *what, int rc)
@@ -397,6 +405,7 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 {
 	state.host = *host;
 	remember_process();
+	remember_name();
 	read_options();
 	if (!nve_options_emulate(&state.options)) {
 		atomic_store(&state.stopped, true);
@@ -518,7 +527,6 @@ static void fill_snapshot(struct nve_snapshot *s)
 {
 	const char *source = state.emulates ? "replay" : "none";
 
-	strncpy(s->program, program_name(), sizeof(s->program) - 1);
 	s->pid = state.pid;
 	s->ppid = getppid();
 	s->started_at_s = state.started_at_s;

@@ -8,7 +8,7 @@ from victim import EMULATE, check_sums, clean, fresh, library, prog, reports, ru
 # how, exit status; and whether there can be a report
 ENDS = {
     "return": 7, "exit": 7, "_exit": 7, "_Exit": 7, "quick_exit": 7, "exit_group": 7, "fork": 7,
-    "moved": 7, "exit-in-thread": 7, "_exit-in-thread": 7, "main-by-pthread_exit": 0,
+    "moved": 7, "renamed": 7, "exit-in-thread": 7, "_exit-in-thread": 7, "main-by-pthread_exit": 0,
     "abort": -signal.SIGABRT, "segv": -signal.SIGSEGV, "term": -signal.SIGTERM,
 }
 
@@ -22,6 +22,7 @@ for how, status in ENDS.items():
     for report in found:
         check_sums(report)
         assert report["schema"] == "nvmemu-report" and report["emulated"] == "yes", report
+        assert report["program"]["name"] == "prog_ends", report["program"]
         assert report["totals"]["samples"]["taken"] > 0, (how, report)
         assert not list(out.glob("*.tmp")) and len(os.listdir(out)) == len(found), os.listdir(out)
 
