@@ -42,7 +42,8 @@ void nve_runtime_alone(bool enter);
 
 /*
  * The process is about to put itself under a system-call filter, which may punish whatever we do
- * afterwards by death: emulation ends here, and the report is written now.
+ * afterwards by death, or to do without the time stamp counter: emulation ends here, and the report
+ * is written now.
  */
 void nve_runtime_before_filter(void);
 

@@ -30,6 +30,9 @@ void nve_hook_before_seccomp(unsigned operation, unsigned long filter)
 
 void nve_hook_before_prctl(int option, unsigned long mode, unsigned long filter)
 {
+	/* We read the time stamp counter everywhere: without it, ours is the first fault. */
+	if (option == PR_SET_TSC && mode == PR_TSC_SIGSEGV && nve_runtime_follows_threads())
+		nve_runtime_before_filter();
 	if (option != PR_SET_SECCOMP)
 		return;
 	if (mode == SECCOMP_MODE_STRICT)

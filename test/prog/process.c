@@ -4,6 +4,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -137,6 +138,33 @@ static int check_sandbox(const char *how)
 	return 0;
 }
 
+static sigjmp_buf back;
+
+static void jump_back(int sig)
+{
+	(void)sig;
+	siglongjmp(back, 1);
+}
+
+static int counter_faults(void)
+{
+	if (sigsetjmp(back, 1))
+		return 0;
+	__builtin_ia32_rdtsc();
+	return 1;
+}
+
+/* For the rest of its life, the process has no time stamp counter. */
+static int check_no_counter(void)
+{
+	CHECK(signal(SIGSEGV, jump_back) != SIG_ERR);
+	CHECK(!prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0));
+	CHECK(counter_faults() == 0);
+	work_ms(100);
+	CHECK(ended(spawn(counter_faults)) == 0);
+	return counter_faults();
+}
+
 /* Answers a system call with the error named and runs the rest of the command line. */
 static int refuse(unsigned number, int argc, char **argv)
 {
@@ -184,6 +212,8 @@ int main(int argc, char **argv)
 		rc = check_fork();
 	else if (!strncmp(what, "sandbox", 7))
 		rc = check_sandbox(what);
+	else if (!strcmp(what, "no-counter"))
+		rc = check_no_counter();
 	if (rc == 0)
 		puts("done");
 	return rc;
