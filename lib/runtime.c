@@ -77,19 +77,6 @@ static void read_options(void)
 		nve_log(NVE_LOG_WARN, "%s", warning.text);
 }
 
-/* Kept from the start: a program that shows its state in its arguments writes over them. */
-static void remember_name(void)
-{
-	const char *name = program_invocation_short_name;
-
-	strncpy(state.snapshot.program, name ? name : "?", sizeof(state.snapshot.program) - 1);
-}
-
-static const char *program_name(void)
-{
-	return state.snapshot.program;
-}
-
 static void tell_missing(const char *what, int rc)
 {
 	nve_format(state.why_not, sizeof(state.why_not), "no %s to be had: %s%s", what,
@@ -223,7 +210,7 @@ static void start_record(void)
 
 	if (!state.options.record[0])
 		return;
-	nve_format(header.program, sizeof(header.program), "%s", program_name());
+	nve_format(header.program, sizeof(header.program), "%s", state.snapshot.program);
 	memcpy(header.host, state.snapshot.host, sizeof(header.host));
 	memcpy(header.cpu, state.cpu, sizeof(header.cpu));
 	nve_recording_start(&state.record, &header, &state.options, state.started_ns, state.root);
@@ -288,7 +275,7 @@ static void name_file(const char *variable, char *pattern, struct nve_outfile *f
 	struct nve_outfile_words words = {
 		.pid = state.pid,
 		.root = state.root,
-		.program = program_name(),
+		.program = state.snapshot.program,
 		.host = state.snapshot.host,
 		.started_at_s = state.started_at_s,
 		.cwd = state.cwd,
@@ -329,7 +316,7 @@ static bool is_recorded_program(void)
 		return true;
 	if (nve_recording_load(&state.replay, state.options.replay, state.cwd, &error))
 		end_process(error.text);
-	if (nve_recording_is_of(&state.replay, program_name()))
+	if (nve_recording_is_of(&state.replay, state.snapshot.program))
 		return true;
 	nve_format(state.why_not, sizeof(state.why_not), "the record is of another program, %s",
 		   state.replay.header.program);
@@ -405,7 +392,9 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 {
 	state.host = *host;
 	remember_process();
-	remember_name();
+	/* Kept: a program that shows its state in its arguments writes over them. */
+	nve_format(state.snapshot.program, sizeof(state.snapshot.program), "%s",
+		   program_invocation_short_name ? program_invocation_short_name : "?");
 	read_options();
 	if (!nve_options_emulate(&state.options)) {
 		atomic_store(&state.stopped, true);
@@ -436,6 +425,12 @@ bool nve_runtime_hides_signals(void)
 	return state.emulates && !atomic_load(&state.filtered) && getpid() == state.pid;
 }
 
+/* False in a child by a raw clone: it may share our memory, and has none of our threads. */
+static bool is_own_process(void)
+{
+	return getpid() == state.pid;
+}
+
 uint64_t nve_runtime_thread_number(void)
 {
 	return atomic_fetch_add(&state.threads_made, 1) + 1;
@@ -443,7 +438,7 @@ uint64_t nve_runtime_thread_number(void)
 
 void nve_runtime_thread_begin(uint64_t number)
 {
-	int rc = begin_thread(number);
+	int rc = is_own_process() ? begin_thread(number) : 0;
 
 	if (rc)
 		nve_log(NVE_LOG_INFO, "thread is not emulated: %s", strerror(-rc));
@@ -492,7 +487,8 @@ static void go_on(struct nve_thread *t, void *unused)
 
 void nve_runtime_alone(bool enter)
 {
-	if (!nve_thread_self || !nve_runtime_follows_threads() || nve_thread_lock())
+	if (!nve_thread_self || !nve_runtime_follows_threads() || !is_own_process() ||
+	    nve_thread_lock())
 		return;
 	nve_thread_each(enter ? pause_monitor : go_on, NULL);
 	nve_thread_unlock();
@@ -588,7 +584,7 @@ void nve_runtime_stop(void)
 		nve_recording_thread_end(nve_thread_self);
 	}
 	if (state.tells_native)
-		nve_log(NVE_LOG_WARN, "%s ran natively: %s", program_name(), state.why_not);
+		nve_log(NVE_LOG_WARN, "%s ran natively: %s", state.snapshot.program, state.why_not);
 	if (!state.options.out[0] && !state.options.record[0])
 		return;
 	fill_snapshot(&state.snapshot);

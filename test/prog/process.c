@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <pthread.h>
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -138,6 +139,48 @@ static int check_sandbox(const char *how)
 	return 0;
 }
 
+static void *thread_body(void *arg)
+{
+	work_ms(30);
+	return arg;
+}
+
+/* What hooks do here must not wait for threads that are another process's. */
+static int leave_namespaces(void *arg)
+{
+	(void)arg;
+	setns(-1, 0);
+	unshare(CLONE_NEWUSER);
+	syscall(SYS_unshare, CLONE_THREAD);
+	return 0;
+}
+
+static int thread_of_clone(void)
+{
+	pthread_t thread;
+
+	CHECK(!pthread_create(&thread, NULL, thread_body, NULL));
+	CHECK(!pthread_join(thread, NULL));
+	return leave_namespaces(NULL);
+}
+
+/* Children made without the C library's knowledge: a copy, and two that share the memory. */
+static int check_clone(void)
+{
+	enum { STACK = 1 << 16 };
+	static char stack[2][STACK] __attribute__((aligned(16)));
+	pid_t child = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+
+	if (!child)
+		exit(thread_of_clone());
+	CHECK(ended(child) == 0);
+	CHECK(ended(clone(leave_namespaces, stack[0] + STACK, CLONE_VM | SIGCHLD, NULL)) == 0);
+	CHECK(ended(clone(leave_namespaces, stack[1] + STACK, CLONE_VM | CLONE_VFORK | SIGCHLD,
+			  NULL)) == 0);
+	work_ms(50);
+	return 0;
+}
+
 static sigjmp_buf back;
 
 static void jump_back(int sig)
@@ -212,6 +255,8 @@ int main(int argc, char **argv)
 		rc = check_fork();
 	else if (!strncmp(what, "sandbox", 7))
 		rc = check_sandbox(what);
+	else if (!strcmp(what, "clone"))
+		rc = check_clone();
 	else if (!strcmp(what, "no-counter"))
 		rc = check_no_counter();
 	if (rc == 0)
