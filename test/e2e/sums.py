@@ -1,0 +1,26 @@
+"""The account of a report."""
+
+
+def check_sums(report):
+    """What holds in every report, to the nanosecond."""
+    everyone = report["threads"]
+    for totals in [report["totals"], *everyone]:
+        samples = totals["samples"]
+        assert totals["delay_owed_ns"] == totals["delay_paid_ns"] + totals["delay_dropped_ns"], totals
+        assert samples["taken"] == samples["user"] + samples["kernel"] + samples["own"], totals
+        assert samples["no_answer"] <= samples["user"], totals
+        assert totals["stall_wb_ns"] <= totals["stall_ns"] <= totals["cpu_ns"], totals
+        assert totals["misses_written"] <= totals["misses"] <= totals["touches"], totals
+        assert sum(totals["windows"]["stops"].values()) == totals["windows"]["taken"], totals
+    assert report["threads_total"] == len(everyone) + report["threads_not_listed"], report
+    if report["threads_not_listed"]:
+        return
+    for key in ("cpu_ns", "stall_ns", "stall_wb_ns", "ma_ro", "ma_wb", "clamps", "epochs",
+                "delay_owed_ns", "delay_paid_ns", "delay_dropped_ns", "touches", "misses",
+                "misses_written", "faults"):
+        assert report["totals"][key] == sum(t[key] for t in everyone), (key, report)
+    for group in ("samples", "cost"):
+        for key in report["totals"][group]:
+            assert report["totals"][group][key] == sum(t[group][key] for t in everyone), (group, key)
+    for key in ("taken", "steps", "limits"):
+        assert report["totals"]["windows"][key] == sum(t["windows"][key] for t in everyone), key
