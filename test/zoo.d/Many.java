@@ -108,7 +108,8 @@ public class Many {
 		pool.shutdown();
 		System.out.println("threads " + total + " " + pool.awaitTermination(60, TimeUnit.SECONDS) +
 			" " + sum + " " + plain[0]);
-		System.out.println("parallel " + IntStream.range(0, 3000000).parallel().mapToLong(i -> i % 7).sum());
+		System.out.println("parallel " +
+			IntStream.range(0, 3000000).parallel().mapToLong(i -> i % 7).sum());
 		for (int i = 0; i < 300; i++) {
 			Thread t = new Thread(() -> depth++);
 			t.start();
@@ -157,7 +158,8 @@ public class Many {
 		Path path = Files.createTempFile("many", ".bin");
 		String how = "none";
 
-		try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+		try (FileChannel file = FileChannel.open(path, StandardOpenOption.READ,
+				StandardOpenOption.WRITE)) {
 			MappedByteBuffer buffer = file.map(FileChannel.MapMode.READ_WRITE, 0, 1 << 16);
 			file.truncate(0);
 			buffer.get(9000);

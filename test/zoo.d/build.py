@@ -66,7 +66,7 @@ def any_order(text):
 
 @program("make", "make gcc", "make gcc libc6-dev", busy="cc1", short=True)
 def make(z):
-    """make -j2 of a C project with a generated header, a library and a make below; then a failure"""
+    """make -j2 of a C project with a generated header, a library, a make below; then a failure"""
     write_project(z.dir / "project", 12 if z.short else 40)
     z.run("make", "-j2", "-C", "project", view=any_order)
     z.run("./project/program")
@@ -79,7 +79,8 @@ def make(z):
 @program("gcc", "gcc", "gcc libc6-dev", busy="cc1", short=True)
 def gcc(z):
     """gcc -O2 of one large file: the same assembler text; errors; link-time optimization"""
-    parts = (PART.replace("table", "table_%(n)d") % {"n": n} for n in range(60 if z.short else 300))
+    count = 60 if z.short else 300
+    parts = (PART.replace("table", "table_%(n)d") % {"n": n} for n in range(count))
     (z.dir / "parts.h").write_text("")
     (z.dir / "large.c").write_text("".join(parts))
     (z.dir / "main.c").write_text('int part_7(const char *, int);\n'

@@ -2,6 +2,7 @@
 hang."""
 
 import atexit
+import collections
 import contextlib
 import ctypes
 import glob
@@ -258,8 +259,9 @@ def answers(port):
 
 
 def check_reports(folder, busy):
-    """They parse and add up, and the busy processes were sampled. Returns samples, and seconds owed."""
-    samples, owed_ns = {}, 0
+    """They parse and add up, and the busy processes were sampled. Returns samples, seconds owed,
+    and how often windows ended where."""
+    samples, owed_ns, ends = {}, 0, collections.Counter()
     for path in sorted(folder.glob("*.json")):
         try:
             report = json.loads(path.read_text())
@@ -271,10 +273,13 @@ def check_reports(folder, busy):
         name, totals = report["program"]["name"], report["totals"]
         samples[name] = samples.get(name, 0) + totals["samples"]["taken"]
         owed_ns += totals["delay_owed_ns"]
+        ends.update(totals["windows"]["stops"])
+        for stop in totals["windows"]["stop_instructions"]:
+            ends[stop["name"]] += stop["count"]
     for name in busy:
         if not samples.get(name):
             raise Wrong(f"no samples of {name}; there are reports of {samples}")
-    return sum(samples.values()), owed_ns / 1e9
+    return sum(samples.values()), owed_ns / 1e9, ends
 
 
 def differences(native, other):
@@ -291,9 +296,10 @@ def shorten(said, most=3000):
 class Zoo:
     """The programs, one after the other."""
 
-    def __init__(self, library, short, keep):
-        self.library, self.short, self.keep = library, short, keep
-        self.limit_s = 60 if short else 180
+    def __init__(self, library, options):
+        self.library, self.short, self.keep = library, options.short, options.keep
+        self.windows = options.windows
+        self.limit_s = 60 if self.short else 180
         self.cache = pathlib.Path(tempfile.mkdtemp(prefix="nvmemu-zoo-cache-"))
         atexit.register(shutil.rmtree, self.cache, ignore_errors=True)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("test/zoo: stopped"))
@@ -322,7 +328,7 @@ class Zoo:
         return counts
 
     def visit(self, entry, folder):
-        told, native = [], None
+        told, native, ends = [], None, collections.Counter()
         for mode in SHORT_MODES if self.short else MODES:
             run = Run(self, entry, mode, folder / "run")
             for path in (run.dir, run.reports):
@@ -336,11 +342,16 @@ class Zoo:
                 wrong = list(differences(native.said, run.said))
                 if wrong:
                     raise Wrong("\n        ".join(["it is not the same:", *wrong]))
-                samples, owed_s = check_reports(run.reports, entry.busy if run.settings else ())
+                samples, owed_s, ended = check_reports(run.reports,
+                                                       entry.busy if run.settings else ())
+                ends += ended
             except Wrong as wrong:
                 raise Wrong(f"{mode}: {wrong}") from None
             took = f"{mode} {time.monotonic() - start:.1f} s"
             told.append(took + (f" ({samples} samples, {owed_s:.2f} s owed)" if samples else ""))
+        if self.windows:
+            text = " ".join(f"{end}:{count}" for end, count in ends.most_common(12))
+            told[-1] += f"\n        windows: {text}"
         return ", ".join(told)
 
     @staticmethod

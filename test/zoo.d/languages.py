@@ -9,14 +9,15 @@ def python3(z):
     z.run("/usr/bin/python3", HERE / "many.py", status=5)
 
 
-@program("node", "node", "nodejs", busy="node")
+@program("node", "node", "nodejs", busy="node", short=True)
 def node(z):
     """worker threads, child processes, cluster, thread pool, timers, wasm, death by a signal"""
     z.run("node", HERE / "many.js", status=5)
-    z.run("node", "-e", "process.kill(process.pid, 'SIGTERM'); setTimeout(() => 0, 9000)", status=-15)
+    z.run("node", "-e", "process.kill(process.pid, 'SIGTERM'); setTimeout(() => 0, 9000)",
+          status=-15)
 
 
-@program("java", "java javac", "default-jdk-headless", busy="java")
+@program("java", "java javac", "default-jdk-headless", busy="java", short=True)
 def java(z):
     """null checks, stack overflows, collectors, compiled and interpreted, threads, processes"""
     z.run("javac", "-d", ".", HERE / "Many.java")
@@ -35,6 +36,7 @@ def go(z):
              "GO111MODULE": "off", "CGO_ENABLED": "0"}
     z.prepare("go", "build", "-o", "static", HERE / "many.go")
     z.env["CGO_ENABLED"] = "1"
-    z.prepare("go", "build", "-tags", "cgo_wanted", "-o", "linked", HERE / "many.go", HERE / "many_c.go")
+    z.prepare("go", "build", "-tags", "cgo_wanted", "-o", "linked", HERE / "many.go",
+              HERE / "many_c.go")
     z.run("./static", status=5)
     z.run("./linked", status=5)

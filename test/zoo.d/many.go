@@ -1,5 +1,5 @@
-// What Go programs do with goroutines, channels, timers, signals and child processes. Prints nothing
-// that depends on the order or on the time.
+// What Go programs do with goroutines, channels, timers, signals and child processes. Prints
+// nothing that depends on the order or on the time.
 package main
 
 import (

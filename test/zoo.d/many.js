@@ -46,7 +46,8 @@ async function threads() {
 }
 
 async function pool() {
-	const pbkdf2 = promisify(crypto.pbkdf2), gzip = promisify(zlib.gzip), gunzip = promisify(zlib.gunzip);
+	const pbkdf2 = promisify(crypto.pbkdf2);
+	const gzip = promisify(zlib.gzip), gunzip = promisify(zlib.gunzip);
 	const keys = await Promise.all([1, 2, 3, 4, 5, 6].map(
 		(n) => pbkdf2("secret", "salt" + n, 20000, 16, "sha256")));
 	const text = Buffer.from("some text ".repeat(200000));

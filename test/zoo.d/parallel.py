@@ -13,7 +13,8 @@ def openmp(z):
             z.run("./omp", "60" if z.short else "300")
 
 
-@program("openmpi", "mpicc mpirun", "openmpi-bin libopenmpi-dev gcc libc6-dev", busy="mpi")
+@program("openmpi", "mpicc mpirun", "openmpi-bin libopenmpi-dev gcc libc6-dev", busy="mpi",
+         short=True)
 def openmpi(z):
     """two and three processes: a ring, reductions, barriers, one-sided writes, large messages"""
     z.env = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

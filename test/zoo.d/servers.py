@@ -24,7 +24,7 @@ PRAGMA integrity_check;
 
 REDIS = """
 debug populate %d key 100
-eval "for i = 1, 20000 do redis.call('zadd', 'z', i * 7919 %% 10007, i) end return redis.call('zcard', 'z')" 0
+eval "for i = 1, 20000 do redis.call('zadd', 'z', i * 7919 %% 10007, i) end" 0
 eval "for i = 1, 5000 do redis.call('rpush', 'l', i); redis.call('hset', 'h', i, i * i) end" 0
 sort l desc limit 0 3
 zrange z 100 105
@@ -131,8 +131,8 @@ def in_threads(function, argument_lists):
 def memcached(z):
     """two threads, four clients at once"""
     port, wrong = free_port(), []
-    with z.serve("memcached", "-l", "127.0.0.1", "-p", port, "-U", "0", "-t", "2", "-m", "512", "-u", "nobody",
-                 ready=lambda: answers(port)):
+    with z.serve("memcached", "-l", "127.0.0.1", "-p", port, "-U", "0", "-t", "2", "-m", "512",
+                 "-u", "nobody", ready=lambda: answers(port)):
         each = 4000 if z.short else 20000
         in_threads(talk, [(port, range(c * each, (c + 1) * each), wrong) for c in range(4)])
     z.say("wrong answers", wrong[:5])
@@ -155,8 +155,8 @@ def nginx(z):
     for n in range(20):
         (z.dir / "files" / str(n)).write_text("".join(str(i * n) for i in range(n * 2000)))
     (z.dir / "conf").write_text(NGINX % {"dir": z.dir, "port": port})
-    with z.serve("nginx", "-c", z.dir / "conf", "-p", z.dir, "-e", z.dir / "error.log", stop=signal.SIGQUIT,
-                 ready=lambda: answers(port)) as server:
+    with z.serve("nginx", "-c", z.dir / "conf", "-p", z.dir, "-e", z.dir / "error.log",
+                 stop=signal.SIGQUIT, ready=lambda: answers(port)) as server:
         in_threads(fetch, [(port, count, got)] * 4)
         server.send_signal(signal.SIGHUP)
         wait_until(lambda: (z.dir / "error.log").read_text().count("exited with code 0") == 2,
@@ -167,20 +167,20 @@ def nginx(z):
 
 @program("postgresql", "/usr/lib/postgresql/*/bin/postgres /usr/lib/postgresql/*/bin/initdb "
          "/usr/lib/postgresql/*/bin/pgbench /usr/lib/postgresql/*/bin/psql "
-         "/usr/lib/postgresql/*/bin/pg_isready", "postgresql", busy="postgres pgbench")
+         "/usr/lib/postgresql/*/bin/pg_isready", "postgresql", busy="postgres pgbench", short=True)
 def postgresql(z):
-    """initdb, pgbench with four clients, parallel queries, notifications, time-outs, fast shutdown"""
+    """initdb, pgbench with four clients, parallel queries, notifications, time-outs, shutdown"""
     z.give_to("postgres")
     z.run("initdb", "-D", "data", "--no-sync", "-A", "trust", "-U", "postgres")
     at = ("-h", z.dir, "-U", "postgres")
-    with z.serve("postgres", "-D", "data", "-k", z.dir, "-c", "listen_addresses=", "-c", "fsync=off",
-                 ready=lambda: z.works("pg_isready", *at), stop=signal.SIGINT):
+    with z.serve("postgres", "-D", "data", "-k", z.dir, "-c", "listen_addresses=", "-c",
+                 "fsync=off", ready=lambda: z.works("pg_isready", *at), stop=signal.SIGINT):
         z.run("pgbench", *at, "-i", "-q", "-s", "3", errors=False)
         z.run("pgbench", *at, "-n", "-c", "4", "-j", "2", "-t", "200" if z.short else "1500",
               view=transactions)
         z.run("psql", *at, "-X", text=POSTGRES, view=without_processes)
-        z.run("pgbench", *at, "-n", "-S", "-c", "3", "-t", "300" if z.short else "3000", "-M", "prepared",
-              view=transactions)
+        z.run("pgbench", *at, "-n", "-S", "-c", "3", "-M", "prepared", "-t",
+              "300" if z.short else "3000", view=transactions)
 
 
 def transactions(text):

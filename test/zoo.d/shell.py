@@ -63,8 +63,10 @@ git rev-parse HEAD
 git checkout -qb side HEAD~10 && echo side >side && git add side && git commit -qm side
 git rebase -q main && git log --oneline | cksum
 git checkout -q main && git merge -q --no-edit side && git tag -a -m v1 v1
-git -c pack.threads=2 repack -adfq --depth=20 && git fsck --full && git count-objects -v | grep in-pack
-git clone -q --no-local . ../two 2>&1; cd ../two; git rev-parse HEAD; git describe
+git -c pack.threads=2 repack -adfq --depth=20 && git fsck --full
+git count-objects -v | grep in-pack
+git clone -q --no-local . ../two 2>&1; cd ../two
+git rev-parse HEAD; git describe
 git bisect start -q HEAD HEAD~20 >/dev/null
 git bisect run sh -c '[ $(head -1 file20) = 20 ]' | tail -1
 git blame -s file3 | cksum; git grep -c '^123$' HEAD~3 | wc -l; git archive HEAD | cksum
@@ -80,7 +82,8 @@ tar cf - numbers numbers.gz numbers.xz | tar tf -
 sort --parallel=2 -S 1M -r numbers | head -3
 awk '{ s += $1 * $1 % 97 } END { print s, NR }' numbers
 sed -n 's/^\(.\)99\(.*\)$/\2\1/p' numbers | md5sum
-find /usr/share/doc -maxdepth 1 -name 'lib*' -print0 | xargs -0 -P2 -n40 printf '%s\n' | sort | cksum
+find /usr/share/doc -maxdepth 1 -name 'lib*' -print0 |
+	xargs -0 -P2 -n40 printf '%s\n' | sort | cksum
 diff <(seq 1 20000) <(seq 5 3 20000) | wc -l
 split -n 4 numbers part. && cat part.* | cmp - numbers && dd if=numbers bs=64k 2>/dev/null | wc -c
 timeout -s INT 0.3 cat /dev/zero | head -c 100000000 | wc -c
@@ -89,7 +92,7 @@ timeout -s INT 0.3 cat /dev/zero | head -c 100000000 | wc -c
 
 @program("bash", "bash", "bash", busy="bash", short=True)
 def bash(z):
-    """arithmetic, pipes, traps, background jobs, coprocesses, time-outs, exec, death by a signal"""
+    """arithmetic, pipes, traps, background jobs, coprocesses, time-outs, death by a signal"""
     z.run("bash", "-c", BASH, status=7)
     z.run("bash", "-c", "trap 'kill -TERM $$' EXIT; exit 0", status=-15)
 

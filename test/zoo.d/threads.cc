@@ -1,5 +1,5 @@
-// Standard C++ threads: mutexes, condition variables, futures, thread-local objects, exceptions that
-// cross a thread's end. Argument: items. Prints sums that do not depend on the order.
+// Standard C++ threads: mutexes, condition variables, futures, thread-local objects, exceptions
+// that cross a thread's end. Argument: items. Prints sums that do not depend on the order.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
