@@ -21,7 +21,7 @@ enum {
 	LOCK_RETRY_NS = 3000000,
 };
 
-static const char version_line[] = "nvmemu-calibration 1\n";
+static const char version_line[] = "nvmemu-calibration 2\n";
 static const char boot_id_path[] = "/proc/sys/kernel/random/boot_id";
 
 struct row {
@@ -36,7 +36,7 @@ struct row {
 			sizeof(((struct nve_calibration *)0)->field), least, most                  \
 	}
 
-/* A change to this list is a new version. */
+/* A change to this list, or to how its values are measured, is a new version. */
 static const struct row rows[] = {
 	ROW(tsc_khz, 100000, 10000000),
 	ROW(dram_lat_ps, 5000, 10000000),

@@ -36,6 +36,7 @@ struct nve_window {
 	struct nve_interp *interp;
 	struct nve_learned *learned;
 	struct nve_cpu cpu;
+	struct nve_pace_loop loop;
 	struct nve_pages pages;
 	struct nve_lines lines;
 };
@@ -76,6 +77,21 @@ static void suspect(struct nve_window *w, uint64_t ip)
 	w->result.all += all;
 }
 
+/* In the modelled part of the window? */
+static bool is_modelled(const struct nve_window *w, uint32_t step)
+{
+	return step >= w->plan.skip && step - w->plan.skip < CORE_STEPS;
+}
+
+/* The window comes around to where it began. */
+static void pass(struct nve_window *w, uint32_t step)
+{
+	float ticks = w->machine.core.cycle_ticks;
+
+	nve_pace_pass(&w->loop, w->cpu.gpr, w->cpu.gpr_unknown, is_modelled(w, step),
+		      nve_core_real(&w->core) * ticks, w->core.waited * ticks);
+}
+
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
 {
 	struct nve_window *w = ctx;
@@ -83,6 +99,8 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 	if (!w->now.is_branch || w->now.accessed)
 		w->before = w->now;
 	w->now = (struct observation){.step = step};
+	if (ip == w->plan.sample_ip && step > 0)
+		pass(w, step);
 	/* In the reorder window an access says nothing, but none at all does. */
 	if (step > 1 && (w->before.modelled || !w->before.accessed))
 		suspect(w, ip);
@@ -93,7 +111,7 @@ static void on_flow(void *ctx, const struct nve_flow *flow)
 	struct nve_window *w = ctx;
 
 	w->now.is_branch = flow->is_conditional_branch;
-	if (w->now.step < w->plan.skip || w->now.step - w->plan.skip >= CORE_STEPS)
+	if (!is_modelled(w, w->now.step))
 		return;
 	w->now.modelled = true;
 	w->now.stood = nve_core_step(&w->core, flow, &w->now.core);
@@ -310,6 +328,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	nve_lines_clear(&w->lines, plan->limit);
 	nve_core_start(&w->core, &w->machine.core);
 	nve_cpu_from_ucontext(&w->cpu, uc);
+	nve_pace_begin(&w->loop, w->cpu.gpr);
 	end = nve_interp_run(w->interp, &w->cpu, &w->world, plan->limit);
 	count_written(w);
 	w->result.stop = w->touched_enough ? NVE_STOP_LIMIT : end.stop;
@@ -330,6 +349,11 @@ enum nve_before nve_window_before(struct nve_window *w, uint64_t ip)
 const struct nve_lines *nve_window_lines(const struct nve_window *w)
 {
 	return &w->lines;
+}
+
+const struct nve_pace_loop *nve_window_loop(const struct nve_window *w)
+{
+	return &w->loop;
 }
 
 const struct nve_interp *nve_window_interp(const struct nve_window *w)

@@ -17,6 +17,7 @@
 #include "count/ahead/interp.h"
 #include "count/ahead/learned.h"
 #include "count/ahead/lines.h"
+#include "count/ahead/pace.h"
 #include "count/ahead/pages.h"
 
 /* What calibration says; constant. Ticks are of the TSC. */
@@ -70,8 +71,9 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 /* What the instruction before an address is, read like a window reads code. In the fault guard. */
 enum nve_before nve_window_before(struct nve_window *w, uint64_t ip);
 
-/* The lines of the last window, and its interpreter. */
+/* The lines of the last window, the loop around its sample, and its interpreter. */
 const struct nve_lines *nve_window_lines(const struct nve_window *w);
+const struct nve_pace_loop *nve_window_loop(const struct nve_window *w);
 const struct nve_interp *nve_window_interp(const struct nve_window *w);
 
 #endif
