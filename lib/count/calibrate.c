@@ -23,7 +23,7 @@ enum {
 	QUICK_NS = 300000000,
 	LIST_NODES = 16384, /* kept as a list for measurements off the chase */
 	CHASE_STEPS = 192,  /* of one turn */
-	TIMED_STEPS = 64,
+	TIMED_STEPS = 64,   /* of them, in turns, one as it is and one translated before */
 	PROBE_STEPS = 16,
 	TURNS_MAX = 32768,
 	LLC_TURNS = 256,
@@ -37,7 +37,7 @@ struct node {
 
 /* Mean readings of one turn, TSC ticks. */
 struct turn {
-	float chase, timed, probe;
+	float chase, timed, translated, probe;
 };
 
 struct bench {
@@ -47,8 +47,9 @@ struct bench {
 	size_t nodes, list_bytes; /* nodes: in all */
 	struct node *at;          /* where the chase stands */
 	uint64_t deadline_ns;
-	uint64_t outlier_ticks;  /* a longer reading was interrupted */
-	struct turn *turn;       /* TURNS_MAX of them */
+	uint64_t outlier_ticks; /* a longer reading was interrupted */
+	struct turn *turn;      /* TURNS_MAX of them */
+	bool translates;
 	uint32_t histogram[512]; /* of timed reads, in steps of four ticks */
 };
 
@@ -153,28 +154,37 @@ static struct node *chase(struct node *node, uint64_t steps, uint64_t *ticks)
 }
 
 struct sums {
-	double chase_ticks, timed_ticks, probe_ticks; /* sums of means over turns */
+	/* sums of means over turns */
+	double chase_ticks, timed_ticks, translated_ticks, probe_ticks;
 	uint64_t turns;
 	uint32_t timed_low; /* a low quantile of the timed reads, for the threshold */
 };
 
-/* Mean of the turn's timed reads; 0 when all were interrupted. */
-static struct node *timed_turn(struct bench *b, struct node *node, float *mean)
+/* Mean of the turn's timed reads; 0 when all were interrupted. The histogram is of those as they
+ * are. translated: NULL, or where the mean of the others goes. */
+static struct node *timed_turn(struct bench *b, struct node *node, float *mean, float *translated)
 {
-	double sum = 0;
-	int n = 0;
+	double sum[2] = {0};
+	int n[2] = {0};
 
 	for (int i = 0; i < TIMED_STEPS; i++) {
-		uint64_t t = nve_touch_timed((uintptr_t)node);
+		int kind = translated ? i % 2 : 0;
+		uint64_t t;
 
+		if (kind)
+			nve_touch_translate((uintptr_t)node);
+		t = nve_touch_timed((uintptr_t)node);
 		node = node->next;
 		if (t > b->outlier_ticks)
 			continue;
-		sum += (double)t;
-		n++;
-		b->histogram[t / 4 < 512 ? t / 4 : 511]++;
+		sum[kind] += (double)t;
+		n[kind]++;
+		if (!kind)
+			b->histogram[t / 4 < 512 ? t / 4 : 511]++;
 	}
-	*mean = n ? (float)(sum / n) : 0;
+	*mean = n[0] ? (float)(sum[0] / n[0]) : 0;
+	if (translated)
+		*translated = n[1] ? (float)(sum[1] / n[1]) : 0;
 	return node;
 }
 
@@ -197,7 +207,7 @@ static struct node *take_turn(struct bench *b, struct node *node, struct turn *t
 	uint32_t probes;
 
 	node = chase(node, CHASE_STEPS, &ticks);
-	node = timed_turn(b, node, &turn->timed);
+	node = timed_turn(b, node, &turn->timed, b->translates ? &turn->translated : NULL);
 	probes = nve_probe_read(PROBE_STEPS, b->outlier_ticks, &probe_ticks);
 	turn->chase = (float)ticks / CHASE_STEPS;
 	turn->probe = probes ? (float)probe_ticks / (float)probes : 0;
@@ -213,8 +223,9 @@ static int by_chase(const void *a, const void *b)
 
 /* Sums over the turns without interruption: those near the median chase. A core that is taken away
  * for a moment makes one of the three readings of a turn useless beside the others. */
-static void sum_turns(struct turn *turn, size_t turns, struct sums *s)
+static void sum_turns(struct bench *b, size_t turns, struct sums *s)
 {
+	struct turn *turn = b->turn;
 	float limit;
 
 	if (!turns)
@@ -225,10 +236,11 @@ static void sum_turns(struct turn *turn, size_t turns, struct sums *s)
 		const struct turn *t = &turn[i];
 
 		if (t->chase > limit || t->timed > 2 * limit || t->probe > 2 * limit || !t->timed ||
-		    !t->probe)
+		    !t->probe || (b->translates && !t->translated))
 			continue;
 		s->chase_ticks += t->chase;
 		s->timed_ticks += t->timed;
+		s->translated_ticks += t->translated;
 		s->probe_ticks += t->probe;
 		s->turns++;
 	}
@@ -255,7 +267,7 @@ static void measure_dram(struct bench *b, struct sums *s)
 	while (turns < most && now_ns() < b->deadline_ns)
 		b->at = take_turn(b, b->at, &b->turn[turns++]);
 	s->timed_low = quantile(b, 5, UINT32_MAX);
-	sum_turns(b->turn, turns, s);
+	sum_turns(b, turns, s);
 }
 
 static uint64_t read_number(const char *path)
@@ -304,7 +316,7 @@ static void measure_llc(struct bench *b, struct nve_calibration *c, uint32_t dra
 	node = chase(b->node[0], 2 * b->nodes, &ticks);
 	memset(b->histogram, 0, sizeof(b->histogram));
 	for (int turn = 0; turn < LLC_TURNS; turn++)
-		node = timed_turn(b, node, &unused);
+		node = timed_turn(b, node, &unused, NULL);
 	c->timed_llc_cycles_milli = quantile(b, 50, dram_low_ticks / 4 * 3) * 1000;
 }
 
@@ -424,6 +436,8 @@ static int fill(struct nve_calibration *c, const struct sums *s)
 		return -ERANGE;
 	c->dram_lat_ps = (uint32_t)(s->chase_ticks / (double)s->turns * 1e9 / (double)c->tsc_khz);
 	c->timed_dram_cycles_milli = (uint32_t)(s->timed_ticks / (double)s->turns * 1000);
+	c->timed_translated_cycles_milli =
+		(uint32_t)(s->translated_ticks / (double)s->turns * 1000);
 	c->probe_cycles_milli = (uint32_t)(s->probe_ticks / (double)s->turns * 1000);
 	c->llc_lat_ps = chase_ps(c, c->timed_llc_cycles_milli);
 	return nve_calibration_check(c, &field);
@@ -438,6 +452,7 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 
 	if (rc)
 		return rc;
+	b.translates = nve_touch_can_translate();
 	rc = nve_probe_setup();
 	if (rc)
 		goto out_unmake;

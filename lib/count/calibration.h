@@ -24,7 +24,10 @@ struct nve_calibration {
 	uint32_t run_ahead_instructions; /* how far the core had run before a signal stopped it */
 	uint32_t signal_ns;              /* a timer signal, there and back */
 
-	bool huge_pages;             /* the buffer was backed by them */
+	bool huge_pages; /* the buffer was backed by them */
+	/* lines of memory whose translation was fetched before; 0: this processor cannot (touch.h)
+	 */
+	uint32_t timed_translated_cycles_milli;
 	uint32_t probe_cycles_milli; /* timed reads of the probe, ahead/probe.h */
 	/* the core: TSC ticks, thousandths, of a cycle; from one miss to the next, of independent
 	 * loads and of independent stores */

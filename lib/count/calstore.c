@@ -44,6 +44,7 @@ static const struct row rows[] = {
 	ROW(timed_dram_cycles_milli, 10000, 100000000),
 	ROW(timed_llc_cycles_milli, 1000, 10000000),
 	ROW(timed_l1_cycles_milli, 1000, 10000000),
+	ROW(timed_translated_cycles_milli, 0, 100000000),
 	ROW(probe_cycles_milli, 10000, 100000000),
 	ROW(fence_cycles, 1, 10000),
 	ROW(threshold_cycles, 1, 100000),

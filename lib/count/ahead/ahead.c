@@ -60,6 +60,7 @@ struct nve_ahead {
 	struct nve_pace pace;
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
+	uint64_t translated_ticks, translated_count; /* without page walks */
 	/* of all instructions after an access: time waited for memory and in all, fading sums */
 	uint64_t class_waited, class_all;
 	/* of its windows as modelled, fading sums: time that misses held up, time gained without */
@@ -101,6 +102,7 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_p
 	shared.machine = (struct nve_window_machine){
 		.fence_ticks = cal->fence_cycles,
 		.threshold_ticks = cal->threshold_cycles,
+		.translates = cal->timed_translated_cycles_milli != 0,
 		.outlier_ticks = (uint32_t)outlier_ticks(cal),
 		.run_ahead = cal->run_ahead_instructions,
 		.core = {.cycle_ticks = cal->cycle_ticks_milli / 1e3f,
@@ -176,13 +178,31 @@ static void probe(void)
 	atomic_store(&shared.probe_count, count);
 }
 
-uint64_t nve_ahead_dram_lat_ps(void)
+/* By the probe, for those whose own misses do not tell. */
+static double probed_ratio(void)
 {
 	uint64_t ticks = atomic_load(&shared.probe_ticks), count = atomic_load(&shared.probe_count);
 	double now = (double)ticks / (double)count - shared.machine.fence_ticks;
 	double then = shared.cal.probe_cycles_milli / 1e3 - shared.machine.fence_ticks;
 
-	return (uint64_t)(shared.cal.dram_lat_ps * now / then * shared.given_ratio);
+	return now / then;
+}
+
+/*
+ * DRAM's own latency as it is now for this thread, ps: the calibrated one times what memory's
+ * answer takes now over what it took then, both without page walks. The thread's own misses tell,
+ * since memory need not be equally far everywhere (nodes of the host).
+ */
+static uint64_t dram_lat_ps(const struct nve_ahead *a)
+{
+	double fences = shared.machine.fence_ticks, ratio;
+
+	if (a->translated_count >= LATENCY_MIN)
+		ratio = (double)a->translated_ticks / (double)a->translated_count /
+			(shared.cal.timed_translated_cycles_milli / 1e3 - fences);
+	else
+		ratio = probed_ratio();
+	return (uint64_t)(shared.cal.dram_lat_ps * ratio * shared.given_ratio);
 }
 
 /* A timed read less its fences is what the program waits for, page walk included. */
@@ -283,7 +303,7 @@ static void learn_exposed(struct nve_ahead *a, const struct nve_window_result *r
  */
 static uint64_t saved(const struct nve_window_result *r)
 {
-	double ticks = (double)r->miss_ticks, modelled = r->real_cycles - r->resident_cycles;
+	double ticks = (double)r->spared_ticks, modelled = r->real_cycles - r->resident_cycles;
 	double serial = r->modelled_miss_cycles;
 
 	if (serial > 0)
@@ -326,6 +346,9 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	fade(&a->latency_ticks, &a->latency_count, LATENCY_HALVE);
 	a->latency_ticks += r->miss_ticks;
 	a->latency_count += r->miss_timed;
+	fade(&a->translated_ticks, &a->translated_count, LATENCY_HALVE / 8);
+	a->translated_ticks += r->translated_ticks;
+	a->translated_count += r->translated_timed;
 	count_stop(a, r->stop);
 	learn_dirty(a, r);
 	learn_exposed(a, r);
@@ -507,7 +530,7 @@ static void shares(const struct nve_ahead *a, double *stall, double *wb)
 
 void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *epoch)
 {
-	uint64_t dram_ps = nve_ahead_dram_lat_ps();
+	uint64_t dram_ps = dram_lat_ps(a);
 	double stall, wb;
 
 	shares(a, &stall, &wb);
