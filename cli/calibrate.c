@@ -17,7 +17,7 @@
 #define LIMIT_NS UINT64_C(600000000)
 
 /* A busy machine spoils a measurement; so many in a row are not by chance. */
-enum { FIGURES = 12, TRIES = 5 };
+enum { FIGURES = 13, FIGURES_CHASED = 5, TRIES = 5 };
 
 struct figure {
 	const char *key, *unit, *meaning;
@@ -46,7 +46,8 @@ static uint64_t ratio_milli(const struct nve_calibration *c)
 	return c->llc_lat_ps ? (uint64_t)c->dram_lat_ps * 1000 / c->llc_lat_ps : 0;
 }
 
-static void list_figures(const struct nve_calibration *c, struct figure figures[FIGURES])
+/* Without timed reads those that come of them are left out. Returns how many there are. */
+static size_t list_figures(const struct nve_calibration *c, struct figure figures[FIGURES])
 {
 	const struct figure list[FIGURES] = {
 		{"dram_lat", "ns", "a miss of the last-level cache (NVM_DRAM_LAT overrides it)",
@@ -54,6 +55,7 @@ static void list_figures(const struct nve_calibration *c, struct figure figures[
 		{"llc_lat", "ns", "a hit in the last-level cache (NVM_LLC_LAT overrides it)",
 		 c->llc_lat_ps, 3},
 		{"w", "", "the first over the second", ratio_milli(c), 3},
+		{"llc", "bytes", "size of the last-level cache", c->llc_bytes, 0},
 		{"tsc", "kHz", "rate of the time-stamp counter, whose ticks are below", c->tsc_khz,
 		 0},
 		{"timed_dram", "ticks", "a timed read of a line from memory",
@@ -73,22 +75,23 @@ static void list_figures(const struct nve_calibration *c, struct figure figures[
 		 c->probe_cycles_milli, 3},
 		{"run_ahead", "instructions", "how far the core runs beyond a miss",
 		 c->run_ahead_instructions, 0},
-		{"llc", "bytes", "size of the last-level cache", c->llc_bytes, 0},
 	};
 
 	memcpy(figures, list, sizeof(list));
+	return c->timed_reads ? FIGURES : FIGURES_CHASED;
 }
 
 static void print_text(const struct nve_calstore *store, const struct nve_calibration *c, bool kept)
 {
 	struct figure figures[FIGURES];
 	char value[32], date[NVE_UTC_BYTES];
+	size_t count;
 
-	list_figures(c, figures);
+	count = list_figures(c, figures);
 	nve_utc_format(c->measured_at_s, date);
 	printf("%s, measured at %s with %s pages\n\n", store->cpu, date,
 	       c->huge_pages ? "huge" : "small");
-	for (size_t i = 0; i < FIGURES; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct figure *f = &figures[i];
 
 		snprintf(value, sizeof(value), "%.*f", f->decimals ? 1 : 0,
@@ -105,14 +108,15 @@ static int print_json(const struct nve_calstore *store, const struct nve_calibra
 	struct figure figures[FIGURES];
 	struct nve_json j;
 	char key[40];
+	size_t count;
 
-	list_figures(c, figures);
+	count = list_figures(c, figures);
 	nve_json_start(&j, &sink);
 	nve_json_object(&j, NULL);
 	nve_json_string(&j, "schema", "nvmemu-calibration");
 	nve_json_uint(&j, "version", 1);
 	nve_json_field(&j, "cpu", store->cpu, sizeof(store->cpu));
-	for (size_t i = 0; i < FIGURES; i++) {
+	for (size_t i = 0; i < count; i++) {
 		const struct figure *f = &figures[i];
 
 		snprintf(key, sizeof(key), "%s%s%s", f->key, *f->unit ? "_" : "", f->unit);
@@ -127,29 +131,32 @@ static int print_json(const struct nve_calstore *store, const struct nve_calibra
 }
 
 /* Under the lock, so that programs that start meanwhile wait for these figures. */
-static int measure(struct nve_calstore *store, struct nve_calibration *c, bool *kept)
+int cli_measure_calibration(struct nve_calstore *store, struct nve_calibration *c, int *keep_error)
 {
 	bool locked = !nve_calstore_lock(store);
 	int err = -ERANGE;
 
 	for (int i = 0; i < TRIES && err == -ERANGE; i++)
 		err = nve_calibrate(c, LIMIT_NS);
+	*keep_error = err ? 0 : nve_calstore_save(store, c);
+	if (locked)
+		nve_calstore_unlock(store);
+	return err;
+}
 
-	*kept = false;
-	if (err) {
+/* With a message for each failure. */
+static int measure(struct nve_calstore *store, struct nve_calibration *c, bool *kept)
+{
+	int keep_error, err = cli_measure_calibration(store, c, &keep_error);
+
+	*kept = !err && !keep_error;
+	if (err)
 		cli_error("the measurement failed: %s",
 			  err == -ERANGE ? "the readings make no sense; the machine is too busy"
 					 : strerror(-err));
-	} else {
-		int save_err = nve_calstore_save(store, c);
-
-		*kept = !save_err;
-		if (save_err)
-			cli_error("cannot keep the figures%s%s: %s", *store->path ? " in " : "",
-				  store->path, strerror(-save_err));
-	}
-	if (locked)
-		nve_calstore_unlock(store);
+	if (keep_error)
+		cli_error("cannot keep the figures%s%s: %s", *store->path ? " in " : "",
+			  store->path, strerror(-keep_error));
 	return err;
 }
 

@@ -20,9 +20,20 @@ enum cli_status {
 /* Subcommands: each gets its own arguments, argv[0] being "nvmemu NAME". They return a status. */
 int cli_env(int argc, char **argv);
 int cli_calibrate(int argc, char **argv);
+int cli_doctor(int argc, char **argv);
 int cli_validate(int argc, char **argv);
 
 struct nve_calibration;
+struct nve_calstore;
+
+/* Measures this machine, without a message: 0 or -errno. *keep_error: 0, or why the figures could
+ * not be kept. */
+int cli_measure_calibration(struct nve_calstore *store, struct nve_calibration *calibration,
+			    int *keep_error);
+
+/* libpfm4, for events that a user names; NULL where the command is built without. */
+struct nve_pfm;
+const struct nve_pfm *cli_load_pfm(void);
 
 /* Measures this machine and keeps the figures. 0 or -errno after a message. */
 int cli_renew_calibration(struct nve_calibration *calibration);

@@ -10,6 +10,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"calibrate", "measure this machine's memory and core anew", cli_calibrate},
+	{"doctor", "tell whether this machine can emulate, and what from", cli_doctor},
 	{"env", "list the variables, their values in force and their meaning", cli_env},
 	{"validate", "compare configured with measured latencies on this machine", cli_validate},
 };

@@ -13,8 +13,11 @@
 #include "base/options.h"
 #include "bench/chase.h"
 #include "cli.h"
+#include "compare.h"
 #include "count/calibration.h"
 #include "worker.h"
+
+enum { COMPARE_MS = 2000 };
 
 static const struct validate_settings usual = {
 	.huge = true,
@@ -55,6 +58,9 @@ static void print_help(void)
 	       "  --lib FILE        the library; default: the one of this installation\n"
 	       "  --csv FILE        write the figures to FILE too\n"
 	       "  --json            print JSON instead of the table\n"
+	       "  --compare         instead: run workloads with hardware counters and look-ahead\n"
+	       "                    side by side, nothing injected, --slice (default 2000) each,\n"
+	       "                    and print how far look-ahead is off; 125 without counters\n"
 	       "\n"
 	       "Delay is spun (NVM_INJECT=spin), since CPU time is measured; other NVM_\n"
 	       "variables apply as they are set. A latency not 10 %% above the native one,\n"
@@ -77,10 +83,11 @@ static int parse_value(int letter, const char *text, struct validate_settings *s
 	case 'l':
 		return cli_parse_list(text, s->latencies_ns, VALIDATE_LATENCIES, &s->latency_count);
 	case 'r': return cli_parse_uint(text, 1, 100000, &s->rounds);
-	case 's': return cli_parse_uint(text, 1, 10000, &s->slice_ms);
+	case 's': s->slice_given = true; return cli_parse_uint(text, 1, 10000, &s->slice_ms);
 	case 't': return cli_parse_positive(text, &s->target_percent);
 	case 'c': s->csv = text; return 0;
 	case 'i': s->library = text; return 0;
+	case 'C': s->compare = true; return 0;
 	default: s->json = true; return 0;
 	}
 }
@@ -98,6 +105,7 @@ static int parse_arguments(int argc, char **argv, struct validate_settings *s)
 		{"csv", required_argument, NULL, 'c'},
 		{"lib", required_argument, NULL, 'i'},
 		{"json", no_argument, NULL, 'j'},
+		{"compare", no_argument, NULL, 'C'},
 		{"quick", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
@@ -208,6 +216,18 @@ static void catch_signals(void)
 	sigaction(SIGPIPE, &ignoring, NULL);
 }
 
+/* The workloads stand beside the command as it was built. */
+static int compare(const struct validate_settings *s)
+{
+	char self[PATH_MAX];
+
+	if (!realpath("/proc/self/exe", self))
+		return CLI_FAILED;
+	*strrchr(self, '/') = 0;
+	catch_signals();
+	return compare_run(s->library, self, s->slice_given ? s->slice_ms : COMPARE_MS);
+}
+
 static int print_result(const struct validate_settings *s, const struct validate_result *result)
 {
 	int err = 0;
@@ -245,7 +265,11 @@ int cli_validate(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (check_library(&s, library) || find_dram_latency(&s))
+	if (check_library(&s, library))
+		return CLI_IMPOSSIBLE;
+	if (s.compare)
+		return compare(&s);
+	if (find_dram_latency(&s))
 		return CLI_IMPOSSIBLE;
 	if (!s.bytes_given)
 		s.bytes = choose_bytes(&s);

@@ -13,7 +13,7 @@ enum { VALIDATE_LATENCIES = 16, VALIDATE_ROWS = 3 * VALIDATE_LATENCIES };
 
 struct validate_settings {
 	uint64_t bytes; /* of each chase */
-	bool bytes_given, huge, json;
+	bool bytes_given, slice_given, huge, json, compare;
 	uint64_t latencies_ns[VALIDATE_LATENCIES];
 	size_t latency_count;
 	uint64_t rounds, slice_ms;

@@ -3,7 +3,12 @@
 # installs what is missing of the packages. Speaks on stderr. Works in the source directory.
 
 # What library, command and benchmarks are built with. gcc alone would come without libc's headers.
-build_packages="cmake make gcc libc6-dev libzydis-dev python3"
+build_packages="cmake make gcc libc6-dev libzydis-dev libpfm4-dev python3"
+
+# To build for AArch64, and to run that.
+cross_packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
+# What the tests there link with, as packages for arm64.
+cross_libraries="libcmocka0 libcmocka-dev libpfm4 libpfm4-dev"
 
 # missing_of PACKAGE...: those that dpkg does not have; none where there is no dpkg
 missing_of() {
@@ -55,6 +60,29 @@ need_packages() {
 	[ -n "$missing" ] || return 0
 	echo "cannot go on without these packages: $missing" >&2
 	return 1
+}
+
+# prepare_cross DIRECTORY: unpacks there what builds for AArch64 need; where it cannot, it fails with
+# the reason in the last line. Installs nothing.
+prepare_cross() {
+	local missing
+
+	# shellcheck disable=SC2046,SC2086
+	missing=$(echo $(missing_of $cross_packages))
+	[ -z "$missing" ] || {
+		echo "not installed: $missing"
+		return 1
+	}
+	# shellcheck disable=SC2086
+	bash cmake/sysroot.sh "$1" $cross_libraries || {
+		echo "no packages for arm64 to be had"
+		return 1
+	}
+}
+
+# cross_options DIRECTORY: for cmake
+cross_options() {
+	echo "-DCMAKE_TOOLCHAIN_FILE=$PWD/cmake/aarch64-linux-gnu.cmake -DNVMEMU_SYSROOT=$PWD/$1"
 }
 
 # build_into DIRECTORY OPTION...: what the build prints is shown only where it fails

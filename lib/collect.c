@@ -14,7 +14,9 @@ struct sums {
 	struct nve_ahead_counts ahead;
 	struct nve_thread_model model;
 	uint64_t paid_ns, cost_ns, saved_ns, lookahead_ns, monitor_ns, samples_lost;
-	double dirty_variance; /* weighted by stall time */
+	uint64_t left_epochs, left_ns, beyond_ns; /* of a replay */
+	double dirty_variance;                    /* weighted by stall time */
+	struct nve_pmu_sums counters;
 };
 
 static struct {
@@ -84,6 +86,10 @@ static void sum_thread(struct sums *s, const struct nve_thread *t)
 	s->saved_ns = t->saved_ns;
 	s->monitor_ns = t->monitor_ns;
 	s->samples_lost = t->samples_lost;
+	s->counters = t->pmu.sums;
+	s->left_epochs = (uint64_t)(t->replay.end - t->replay.next);
+	s->left_ns = nve_replay_left_ns(&t->replay);
+	s->beyond_ns = t->replay.ran_ns;
 	/* The tool's own cost has delayed the program, too: it pays for what is owed. */
 	cost_ns = s->cost_ns > s->saved_ns ? s->cost_ns - s->saved_ns : 0;
 	if (state.injects)
@@ -103,10 +109,27 @@ static void add_model(struct nve_thread_model *to, const struct nve_thread_model
 	to->dram_lat_ps_by_stall += m->dram_lat_ps_by_stall;
 }
 
+static void add_counters(struct nve_pmu_sums *to, const struct nve_pmu_sums *s)
+{
+	to->reads.reads += s->reads.reads;
+	to->reads.unread += s->reads.unread;
+	to->reads.wraps += s->reads.wraps;
+	to->reads.backwards += s->reads.backwards;
+	to->reads.enabled_ns += s->reads.enabled_ns;
+	to->reads.running_ns += s->reads.running_ns;
+	to->epochs += s->epochs;
+	to->clamps += s->clamps;
+	to->looked_ns += s->looked_ns;
+	to->ahead_stall_ns += s->ahead_stall_ns;
+	to->ahead_stall_wb_ns += s->ahead_stall_wb_ns;
+	to->uncounted += s->uncounted;
+}
+
 static void add_sums(struct sums *to, const struct sums *s)
 {
 	add_ahead(&to->ahead, &s->ahead);
 	add_model(&to->model, &s->model);
+	add_counters(&to->counters, &s->counters);
 	to->dirty_variance += s->dirty_variance;
 	to->paid_ns += s->paid_ns;
 	to->cost_ns += s->cost_ns;
@@ -114,6 +137,9 @@ static void add_sums(struct sums *to, const struct sums *s)
 	to->lookahead_ns += s->lookahead_ns;
 	to->monitor_ns += s->monitor_ns;
 	to->samples_lost += s->samples_lost;
+	to->left_epochs += s->left_epochs;
+	to->left_ns += s->left_ns;
+	to->beyond_ns += s->beyond_ns;
 }
 
 static uint32_t ratio_ppm(double part, double whole)
@@ -137,6 +163,10 @@ static void fill_latency(struct nve_totals *t, const struct nve_ahead_counts *c)
 {
 	double n = (double)c->miss_timed, mean, variance;
 
+	/* As equation 6 had it, where none was timed here. */
+	if (!c->miss_timed && t->ma_ro + t->ma_wb)
+		t->latency_ps =
+			(uint64_t)((double)t->stall_ns * 1e3 / (double)(t->ma_ro + t->ma_wb));
 	if (!c->miss_timed)
 		return;
 	t->latency_ps = nve_ahead_latency_ps(c->miss_ticks, c->miss_timed);
@@ -190,6 +220,10 @@ static void fill_totals(struct nve_totals *t, const struct sums *s)
 	t->lookahead_ns = s->lookahead_ns;
 	t->saved_ns = s->saved_ns;
 	t->monitor_ns = s->monitor_ns;
+	t->counters = s->counters;
+	t->replay_left_epochs = s->left_epochs;
+	t->replay_left_ns = s->left_ns;
+	t->replay_beyond_ns = s->beyond_ns;
 }
 
 static void thread_name(const struct nve_thread *t, char name[16])
@@ -206,6 +240,17 @@ static void thread_name(const struct nve_thread *t, char name[16])
 		strcpy(name, "?");
 	else if (name[length - 1] == '\n')
 		name[length - 1] = '\0';
+}
+
+void nve_collect_thread(const struct nve_thread *t, struct nve_thread_snapshot *s)
+{
+	struct sums sums = {0};
+
+	sum_thread(&sums, t);
+	s->tid = t->tid;
+	s->alive = !t->name[0];
+	thread_name(t, s->name);
+	fill_totals(&s->totals, &sums);
 }
 
 static void list_thread(const struct nve_thread *t, const struct sums *sums, bool alive)
@@ -268,4 +313,5 @@ void nve_collect_fill(struct nve_snapshot *s)
 	if (locked)
 		nve_thread_unlock();
 	fill_stop_names(s);
+	nve_pmu_uncore_counts(&s->uncore_reads, &s->uncore_clamps, &s->uncore_failures);
 }

@@ -15,6 +15,9 @@ void nve_collect_setup(bool injects);
 /* A thread that ends: called under the registry's lock. */
 void nve_collect_ended(const struct nve_thread *t);
 
+/* What one thread knows, now. */
+void nve_collect_thread(const struct nve_thread *t, struct nve_thread_snapshot *s);
+
 /* Fills totals, threads and stop names. Not reentrant: the thread list is static. */
 void nve_collect_fill(struct nve_snapshot *s);
 

@@ -15,29 +15,30 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/sigmask.h"
+#include "calibrated.h"
 #include "collect.h"
+#include "counters.h"
 #include "count/ahead/ahead.h"
-#include "count/calibrate.h"
-#include "count/calstore.h"
+#include "count/pmu/pmu.h"
+#include "count/replay.h"
 #include "emu/guard.h"
 #include "emu/inject.h"
+#include "emu/recorder.h"
 #include "lineage.h"
+#include "recording.h"
 #include "report/outfile.h"
 #include "report/report.h"
 
 enum {
 	EXIT_IMPOSSIBLE = 125,
-	CALIBRATION_NS = 100000000,
-	/* A chase over less sees fewer page walks than a large one: such a calibration is measured
-	 * again by later processes, a few times. */
-	FOOTPRINT_GOOD_BYTES = 128 << 20,
-	CALIBRATION_TRIES = 4,
+	TSC_NS = 2000000,
 };
 
 static struct {
 	struct nve_runtime_host host;
 	struct nve_options options;
 	struct nve_calibration cal;
+	struct nve_calstore store;
 	char cpu[64];
 	_Atomic bool stopped;
 	_Atomic bool filtered; /* system calls of ours may be this process's death */
@@ -48,8 +49,12 @@ static struct {
 	int pid;
 	bool root;
 	uint64_t started_ns, started_at_s;
-	char why_not[200], cwd[NVE_PATH_BYTES];
-	struct nve_outfile out;
+	char why_not[400], cwd[NVE_PATH_BYTES];
+	struct nve_outfile out, record;
+	struct nve_replay replay;
+	bool tells_native; /* at the end: not the program that was recorded */
+	bool forked;       /* since the program was executed: a record knows nothing of that */
+	_Atomic uint64_t threads_made; /* the main thread is number 0 */
 	struct nve_snapshot snapshot;
 } state;
 
@@ -72,65 +77,49 @@ static void read_options(void)
 		nve_log(NVE_LOG_WARN, "%s", warning.text);
 }
 
-static bool is_good(const struct nve_calibration *c)
+static const char *program_name(void)
 {
-	return c->footprint_bytes >= FOOTPRINT_GOOD_BYTES || c->tries >= CALIBRATION_TRIES;
+	return program_invocation_short_name ? program_invocation_short_name : "?";
 }
 
-static int measure(const struct nve_calstore *store)
+static void tell_missing(const char *what, int rc)
 {
-	struct nve_calibration fresh;
-	int rc = nve_calibrate(&fresh, CALIBRATION_NS);
-
-	if (rc)
-		return rc;
-	fresh.tries = state.cal.tries + 1;
-	if (fresh.footprint_bytes < state.cal.footprint_bytes) {
-		state.cal.tries = fresh.tries;
-		fresh = state.cal;
-	}
-	state.cal = fresh;
-	rc = nve_calstore_save(store, &state.cal);
-	if (rc)
-		nve_log(NVE_LOG_INFO, "calibration not kept: %s", strerror(-rc));
-	return 0;
+	nve_format(state.why_not, sizeof(state.why_not), "no %s to be had: %s%s", what,
+		   strerror(-rc),
+		   rc == -EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
 }
 
-static int load_or_measure(void)
+static bool replays(void)
 {
-	static struct nve_calstore store;
-	const char *reason;
-	int rc;
-
-	nve_calstore_setup(&store, state.host.envp);
-	memcpy(state.cpu, store.cpu, sizeof(state.cpu));
-	if (!nve_calstore_load(&store, &state.cal, &reason) && is_good(&state.cal))
-		return 0;
-	nve_calstore_lock(&store);
-	rc = nve_calstore_load(&store, &state.cal, &reason);
-	if (rc || !is_good(&state.cal)) {
-		nve_log(NVE_LOG_INFO, "calibrating: %s", rc ? reason : "small footprint so far");
-		rc = measure(&store) && rc ? -EIO : 0;
-	}
-	nve_calstore_unlock(&store);
-	return rc;
+	return state.options.counters == NVE_COUNTERS_REPLAY;
 }
 
-/* The DRAM latency in force: set, or measured. */
+/* The DRAM latency in force: of a record, set, or measured. */
 static uint64_t dram_lat_ps(void)
 {
+	if (replays())
+		return state.replay.header.dram_lat_ps;
 	return state.options.dram_lat_ps ? state.options.dram_lat_ps : state.cal.dram_lat_ps;
 }
 
 static uint64_t llc_lat_ps(void)
 {
-	return state.options.llc_lat_ps ? state.options.llc_lat_ps : state.cal.llc_lat_ps;
+	if (state.options.llc_lat_ps)
+		return state.options.llc_lat_ps;
+	return replays() ? state.replay.header.llc_lat_ps : state.cal.llc_lat_ps;
+}
+
+static void check_latency(void)
+{
+	struct nve_options_message error;
+
+	if (nve_options_check_latency(&state.options, dram_lat_ps(), &error))
+		end_process(error.text);
 }
 
 static int calibrate(void)
 {
-	struct nve_options_message error;
-	int rc = load_or_measure();
+	int rc = nve_calibrated_load(&state.cal, state.host.envp);
 
 	if (rc) {
 		nve_format(
@@ -140,9 +129,57 @@ static int calibrate(void)
 			strerror(-rc));
 		return rc;
 	}
-	if (nve_options_check_latency(&state.options, dram_lat_ps(), &error))
-		end_process(error.text);
+	check_latency();
 	return 0;
+}
+
+/* The clocks' ratio is all that is needed of this machine. */
+static int start_replay(void)
+{
+	state.cal.tsc_khz = nve_clock_tsc_khz(TSC_NS);
+	check_latency();
+	return 0;
+}
+
+/* Where the quantities come from: before calibration only whether they come from anywhere. Wrong
+ * events are an error like any bad value. */
+static int choose_counters(bool calibrated)
+{
+	const struct nve_counters_world world = {
+		.options = &state.options,
+		.store = nve_calibrated_store(state.host.envp),
+		.dram_lat_ps = dram_lat_ps(),
+		.llc_lat_ps = llc_lat_ps(),
+		.load_pfm = state.host.load_pfm,
+		.no_ahead = nve_ahead_why_not(),
+	};
+	char why[NVE_SOURCE_WHY_BYTES];
+	int rc = calibrated ? nve_counters_start(&world, &state.cal, &state.snapshot.sources, why,
+						 sizeof(why))
+			    : nve_counters_check(&world, why, sizeof(why));
+
+	if (rc == -EINVAL)
+		end_process(why);
+	if (rc)
+		nve_format(state.why_not, sizeof(state.why_not), "%s", why);
+	return rc;
+}
+
+static int start_counting(void)
+{
+	int rc = choose_counters(false);
+
+	if (!rc)
+		rc = calibrate();
+	if (!rc)
+		rc = choose_counters(true);
+	if (rc)
+		return rc;
+	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps, state.options.budget_ppm,
+			     state.host.library_start, state.host.library_end);
+	if (rc)
+		tell_missing("look-ahead", rc);
+	return rc;
 }
 
 static int start_injection(void)
@@ -152,6 +189,7 @@ static int start_injection(void)
 		.mode = state.options.inject,
 		.tsc_khz = state.cal.tsc_khz,
 		.sigaction = state.host.sigaction,
+		.replay = replays() ? &state.replay : NULL,
 	};
 	int rc = nve_inject_setup(&config);
 
@@ -162,8 +200,29 @@ static int start_injection(void)
 	return 0;
 }
 
+static void start_record(void)
+{
+	struct nve_record_header header = {
+		.pid = (uint64_t)state.pid,
+		.started_at_s = state.started_at_s,
+		.source = replays()         ? NVE_RECORD_REPLAY
+			  : nve_pmu_is_on() ? NVE_RECORD_COUNTERS
+					    : NVE_RECORD_AHEAD,
+		.dram_lat_ps = dram_lat_ps(),
+		.llc_lat_ps = llc_lat_ps(),
+		.tsc_khz = state.cal.tsc_khz,
+	};
+
+	if (!state.options.record[0])
+		return;
+	nve_format(header.program, sizeof(header.program), "%s", program_name());
+	memcpy(header.host, state.snapshot.host, sizeof(header.host));
+	memcpy(header.cpu, state.cpu, sizeof(header.cpu));
+	nve_recording_start(&state.record, &header, &state.options, state.started_ns, state.root);
+}
+
 /* Gives the calling thread a state, a monitor and a timer. */
-static int begin_thread(void)
+static int begin_thread(uint64_t number)
 {
 	struct nve_thread *t = nve_thread_new();
 	int rc;
@@ -171,6 +230,10 @@ static int begin_thread(void)
 	if (!t)
 		return -ENOMEM;
 	t->tid = (int)syscall(SYS_gettid);
+	t->number = number;
+	t->born_ns = nve_clock_ns(CLOCK_MONOTONIC);
+	if (replays() && !state.forked)
+		t->replay = nve_replay_begin(&state.replay, number);
 	nve_thread_self = t;
 	rc = nve_monitor_start(t);
 	if (rc)
@@ -192,29 +255,51 @@ static int start_emulation(void)
 		.wlat_ps = state.options.wlat_ps,
 		.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
 	};
-	const char *what = "look-ahead";
-	int rc = calibrate();
+	const char *what = "signal handler";
+	int rc = replays() ? start_replay() : start_counting();
 
 	if (rc)
 		return rc;
-	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps, state.options.budget_ppm,
-			     state.host.library_start, state.host.library_end);
-	if (!rc) {
-		what = "signal handler";
-		rc = start_injection();
-	}
+	rc = start_injection();
 	if (!rc) {
 		nve_collect_setup(state.options.inject != NVE_INJECT_OFF);
 		nve_thread_on_end = nve_collect_ended;
 		nve_monitor_setup(&target, state.host.thread_create);
 		what = "CPU-time timer";
-		rc = begin_thread();
+		start_record();
+		rc = begin_thread(0);
 	}
 	if (rc)
-		nve_format(state.why_not, sizeof(state.why_not), "no %s to be had: %s%s", what,
-			   strerror(-rc),
-			   rc == -EAGAIN ? "; raise the limit of pending signals (ulimit -i)" : "");
+		tell_missing(what, rc);
 	return rc;
+}
+
+/* Names are settled at the start: the program may change its directory or its root. */
+static void name_file(const char *variable, char *pattern, struct nve_outfile *file)
+{
+	struct nve_outfile_words words = {
+		.pid = state.pid,
+		.root = state.root,
+		.program = program_name(),
+		.host = state.snapshot.host,
+		.started_at_s = state.started_at_s,
+		.cwd = state.cwd,
+	};
+	int rc;
+
+	if (!pattern[0])
+		return;
+	rc = nve_outfile_name(file, pattern, &words);
+	if (!rc)
+		return;
+	nve_log(NVE_LOG_ERROR, "%s: %s", variable, strerror(-rc));
+	pattern[0] = '\0';
+}
+
+static void name_files(void)
+{
+	name_file("NVM_OUT", state.options.out, &state.out);
+	name_file("NVM_RECORD", state.options.record, &state.record);
 }
 
 static void remember_process(void)
@@ -227,34 +312,22 @@ static void remember_process(void)
 	state.started_at_s = (uint64_t)now.tv_sec;
 }
 
-static const char *program_name(void)
+/* With nothing to replay, yes; with a record of another program, no: that runs natively. */
+static bool is_recorded_program(void)
 {
-	return program_invocation_short_name ? program_invocation_short_name : "?";
-}
+	struct nve_options_message error;
 
-/* The report's name is settled at the start: the program may change its directory or its root. */
-static void name_report(void)
-{
-	struct nve_outfile_words words = {
-		.pid = state.pid,
-		.root = state.root,
-		.program = program_name(),
-		.host = state.snapshot.host,
-		.started_at_s = state.started_at_s,
-		.cwd = state.cwd,
-	};
-	int rc;
-
-	if (!state.options.out[0])
-		return;
-	rc = nve_outfile_name(&state.out, state.options.out, &words);
-	if (rc == -EINVAL)
-		end_process("NVM_OUT: unknown placeholder; %p pid, %e program, %h host, %t time, "
-			    "%n number, %% the sign itself");
-	if (rc) {
-		nve_log(NVE_LOG_ERROR, "NVM_OUT: %s", strerror(-rc));
-		state.options.out[0] = '\0';
-	}
+	if (!replays())
+		return true;
+	if (nve_recording_load(&state.replay, state.options.replay, state.cwd, &error))
+		end_process(error.text);
+	if (nve_recording_is_of(&state.replay, program_name()))
+		return true;
+	nve_format(state.why_not, sizeof(state.why_not), "the record is of another program, %s",
+		   state.replay.header.program);
+	/* What only executes that program says nothing: it never comes to its end. */
+	state.tells_native = nve_lineage_is_root();
+	return false;
 }
 
 /* From here to after_fork_* no signal comes between: none of ours delays the fork. */
@@ -289,11 +362,17 @@ static void begin_child(void)
 	nve_guard_after_fork();
 	nve_thread_after_fork(true);
 	nve_ahead_after_fork();
+	nve_pmu_after_fork();
 	nve_collect_after_fork();
 	state.root = false;
+	state.forked = true;
+	atomic_store(&state.threads_made, 0);
 	remember_process();
-	name_report();
-	if (emulated && begin_thread())
+	name_files();
+	nve_recorder_after_fork();
+	if (emulated)
+		start_record();
+	if (emulated && begin_thread(0))
 		nve_log(NVE_LOG_INFO, "forked child is not emulated: no timer");
 }
 
@@ -323,11 +402,14 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 		atomic_store(&state.stopped, true);
 		return;
 	}
-	state.root = !state.options.out[0] || nve_lineage_is_root();
+	state.root = (!state.options.out[0] && !state.options.record[0]) || nve_lineage_is_root();
 	gethostname(state.snapshot.host, sizeof(state.snapshot.host) - 1);
 	if (!getcwd(state.cwd, sizeof(state.cwd)))
 		state.cwd[0] = '\0';
-	name_report();
+	nve_calibrated_cpu(state.cpu, state.host.envp);
+	name_files();
+	if (!is_recorded_program())
+		return;
 	state.emulates = start_emulation() == 0;
 	if (!state.emulates)
 		tell_impossible();
@@ -345,9 +427,14 @@ bool nve_runtime_hides_signals(void)
 	return state.emulates && !atomic_load(&state.filtered) && getpid() == state.pid;
 }
 
-void nve_runtime_thread_begin(void)
+uint64_t nve_runtime_thread_number(void)
 {
-	int rc = begin_thread();
+	return atomic_fetch_add(&state.threads_made, 1) + 1;
+}
+
+void nve_runtime_thread_begin(uint64_t number)
+{
+	int rc = begin_thread(number);
 
 	if (rc)
 		nve_log(NVE_LOG_INFO, "thread is not emulated: %s", strerror(-rc));
@@ -377,6 +464,7 @@ void nve_runtime_thread_end(void)
 	if (!t || atomic_load(&state.filtered))
 		return;
 	close_thread(t);
+	nve_recording_thread_end(t);
 	nve_thread_self = NULL;
 	nve_thread_delete(t);
 }
@@ -411,7 +499,8 @@ static void fill_machine(struct nve_machine_snapshot *m)
 	m->llc_lat_ps = llc_lat_ps();
 	m->dram_lat_given = state.options.dram_lat_ps != 0;
 	m->llc_lat_given = state.options.llc_lat_ps != 0;
-	m->w_milli = (uint32_t)(m->dram_lat_ps * 1000 / m->llc_lat_ps);
+	/* unknown where it came to nothing before calibration */
+	m->w_milli = m->llc_lat_ps ? (uint32_t)(m->dram_lat_ps * 1000 / m->llc_lat_ps) : 0;
 	m->fence_cycles = c->fence_cycles;
 	m->threshold_cycles = c->threshold_cycles;
 	m->run_ahead_instructions = c->run_ahead_instructions;
@@ -425,12 +514,9 @@ static int produce(void *ctx, const struct nve_report_sink *sink)
 	return nve_report_write(ctx, sink);
 }
 
-static void write_report(void)
+static void fill_snapshot(struct nve_snapshot *s)
 {
-	static char path[NVE_FILE_PATH_BYTES];
-	struct nve_snapshot *s = &state.snapshot;
-	bool moved = false;
-	int rc;
+	const char *source = state.emulates ? "replay" : "none";
 
 	strncpy(s->program, program_name(), sizeof(s->program) - 1);
 	s->pid = state.pid;
@@ -439,12 +525,24 @@ static void write_report(void)
 	s->wall_ns = nve_clock_ns(CLOCK_MONOTONIC) - state.started_ns;
 	s->emulated = state.emulates;
 	memcpy(s->why_not, state.why_not, sizeof(s->why_not));
-	s->stall_source = s->dirty_source = state.emulates ? "look-ahead" : "none";
+	if (!state.emulates || replays())
+		s->sources = (struct nve_sources){
+			.stall = source, .dirty = source, .latency = source, .addresses = "none"};
+	s->counter_events = nve_counters_events();
 	s->timer_source = state.emulates ? "thread CPU-time timer" : "none";
 	s->options = state.options;
 	fill_machine(&s->machine);
 	nve_collect_fill(s);
-	rc = nve_outfile_write(&state.out, produce, s, path, &moved);
+	if (replays())
+		nve_recording_fill_replay(&state.replay, state.options.replay, s);
+}
+
+static void write_report(void)
+{
+	static char path[NVE_FILE_PATH_BYTES];
+	bool moved = false;
+	int rc = nve_outfile_write(&state.out, produce, &state.snapshot, path, &moved);
+
 	if (rc)
 		nve_log(NVE_LOG_WARN, "NVM_OUT: no report, %s: %s", state.options.out,
 			strerror(-rc));
@@ -477,8 +575,16 @@ void nve_runtime_stop(void)
 	if (atomic_load(&state.stopped) || getpid() != state.pid ||
 	    atomic_exchange(&state.stopped, true))
 		return;
-	if (nve_thread_self)
+	if (nve_thread_self) {
 		close_thread(nve_thread_self);
+		nve_recording_thread_end(nve_thread_self);
+	}
+	if (state.tells_native)
+		nve_log(NVE_LOG_WARN, "%s ran natively: %s", program_name(), state.why_not);
+	if (!state.options.out[0] && !state.options.record[0])
+		return;
+	fill_snapshot(&state.snapshot);
+	nve_recording_end(&state.snapshot);
 	if (state.options.out[0])
 		write_report();
 }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "count/pmu/encode.h"
 #include "emu/action.h"
 #include "emu/monitor.h"
 
@@ -15,6 +16,7 @@ struct nve_runtime_host {
 	uint64_t library_start, library_end; /* our code in memory */
 	nve_thread_create_fn *thread_create; /* libc's own */
 	nve_sigaction_fn *sigaction;
+	const struct nve_pfm *(*load_pfm)(void); /* libpfm4, or NULL where there is none */
 };
 
 /*
@@ -44,8 +46,12 @@ void nve_runtime_alone(bool enter);
  */
 void nve_runtime_before_filter(void);
 
+/* The number of a thread that is about to be made: they count in the order of pthread_create(), in
+ * which the threads themselves need not begin. */
+uint64_t nve_runtime_thread_number(void);
+
 /* Birth and death of the calling thread. */
-void nve_runtime_thread_begin(void);
+void nve_runtime_thread_begin(uint64_t number);
 void nve_runtime_thread_end(void);
 
 #endif

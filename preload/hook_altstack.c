@@ -11,10 +11,11 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 
+#include "base/arch.h"
 #include "preload/real.h"
 #include "runtime.h"
 
-enum { KERNEL_MIN_BYTES = 2048, HANDLER_BYTES = 4096, STACK_BYTES = 65536 };
+enum { HANDLER_BYTES = 4096, STACK_BYTES = 65536 };
 
 /* Of the calling thread. */
 static __thread struct {
@@ -26,7 +27,7 @@ static bool is_small(const stack_t *stack)
 {
 	return !(stack->ss_flags & SS_DISABLE) &&
 	       stack->ss_size < getauxval(AT_MINSIGSTKSZ) + HANDLER_BYTES &&
-	       stack->ss_size >= KERNEL_MIN_BYTES;
+	       stack->ss_size >= NVE_ARCH_SIGSTACK_BYTES;
 }
 
 /* Shows the program its own stack instead of ours. */

@@ -14,6 +14,7 @@ struct start {
 	void *(*function)(void *);
 	void *arg;
 	bool blocked; /* our signal, in the creator's view */
+	uint64_t number;
 };
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -52,7 +53,7 @@ static void *begin(void *arg)
 	free(arg);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	nve_hook_thread_watch_end();
-	nve_runtime_thread_begin();
+	nve_runtime_thread_begin(start.number);
 	nve_hook_mask_begin(start.blocked);
 	pthread_setcancelstate(cancel, NULL);
 	return start.function(start.arg);
@@ -70,7 +71,7 @@ NVE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	start = malloc(sizeof(*start));
 	if (!start)
 		return EAGAIN;
-	*start = (struct start){function, arg, nve_action_blocked};
+	*start = (struct start){function, arg, nve_action_blocked, nve_runtime_thread_number()};
 	rc = nve_real.pthread_create(thread, attr, begin, start);
 	if (rc)
 		free(start);

@@ -46,6 +46,7 @@ __attribute__((constructor)) static void start(void)
 		return;
 	host.thread_create = nve_real.pthread_create;
 	host.sigaction = nve_real.sigaction;
+	host.load_pfm = nve_real_load_pfm;
 	nve_runtime_start(&host);
 	nve_hook_thread_watch_end();
 	nve_hook_mask_begin(false);

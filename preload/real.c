@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/base.h"
+#include "runtime.h"
 
 struct nve_real nve_real;
 
@@ -48,6 +49,18 @@ void nve_real_setup(void)
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(functions); i++)
 		*(void **)((char *)&nve_real + functions[i].offset) =
 			dlsym(RTLD_NEXT, functions[i].name);
+}
+
+const struct nve_pfm *nve_real_load_pfm(void)
+{
+	static struct nve_pfm pfm;
+	void *library = dlopen("libpfm.so.4", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return NULL;
+	*(void **)&pfm.initialize = dlsym(library, "pfm_initialize");
+	*(void **)&pfm.get_os_event_encoding = dlsym(library, "pfm_get_os_event_encoding");
+	return pfm.initialize && pfm.get_os_event_encoding ? &pfm : NULL;
 }
 
 bool nve_real_is_first(uint64_t start, uint64_t end)

@@ -14,6 +14,8 @@
 
 typedef void (*nve_signal_handler)(int sig);
 
+struct nve_pfm; /* count/pmu/encode.h */
+
 struct nve_real {
 	long (*syscall)(long number, ...); /* first: hook_syscall.c */
 	int (*pthread_create)(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
@@ -46,6 +48,9 @@ extern struct nve_real nve_real;
 
 /* Looks them up; hooks that may run before our constructor call it too. */
 void nve_real_setup(void);
+
+/* libpfm4, loaded at the first call: few runs need it. NULL where it is not installed. */
+const struct nve_pfm *nve_real_load_pfm(void);
 
 /* Are we the only copy of this library here, or the first? Given our range in memory. */
 bool nve_real_is_first(uint64_t start, uint64_t end);

@@ -1,13 +1,15 @@
 /*
- * Time: nanoseconds of the kernel's clocks and ticks of the time-stamp counter (TSC).
- * All of it is signal-safe.
+ * Time: nanoseconds of the kernel's clocks and ticks of the processor's counter that programs may
+ * read: the time-stamp counter (TSC), whose name stands for those of other processors (arch.h) as
+ * well. All of it is signal-safe.
  */
 #ifndef NVE_BASE_CLOCK_H
 #define NVE_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
-#include <x86intrin.h>
+
+#include "base/arch.h"
 
 static inline uint64_t nve_clock_ns(clockid_t clock)
 {
@@ -19,7 +21,7 @@ static inline uint64_t nve_clock_ns(clockid_t clock)
 
 static inline uint64_t nve_tsc(void)
 {
-	return __rdtsc();
+	return nve_arch_ticks();
 }
 
 /* Conversions with a rate in kHz: exact to a tick, no overflow for any run below 200 days. */
@@ -39,8 +41,8 @@ uint64_t nve_clock_tsc_khz(uint64_t wait_ns);
 /* Spins until the TSC has reached deadline. */
 static inline void nve_spin_until(uint64_t deadline)
 {
-	while (__rdtsc() < deadline)
-		_mm_pause();
+	while (nve_tsc() < deadline)
+		nve_arch_pause();
 }
 
 #endif

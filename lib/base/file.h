@@ -11,7 +11,8 @@
 
 enum { NVE_FILE_PATH_BYTES = 4096 };
 
-/* Reads the whole file at path and ends it with a NUL. -EFBIG if it has size bytes or more. */
+/* Reads the whole file at path and ends it with a NUL. -EFBIG if it has size bytes or more:
+ * then buf holds the first of them, without a NUL. */
 int nve_file_read(const char *path, char *buf, size_t size, size_t *length);
 
 /*

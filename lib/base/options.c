@@ -17,7 +17,8 @@ enum { QUOTED_BYTES = 80, NAME_BYTES = 32 };
 struct choice {
 	const char *name;
 	int value;
-	bool absent, prefix;
+	bool absent;
+	size_t tail; /* the name is a prefix, what follows a path, which goes there; 0: it is not */
 };
 
 struct row {
@@ -49,8 +50,8 @@ static const struct choice models[] = {
 static const struct choice counters[] = {
 	{.name = "auto", .value = NVE_COUNTERS_AUTO},
 	{.name = "ahead", .value = NVE_COUNTERS_AHEAD},
-	{.name = "pmu", .absent = true},
-	{.name = "replay:", .absent = true, .prefix = true},
+	{.name = "pmu", .value = NVE_COUNTERS_PMU},
+	{.name = "replay:", .value = NVE_COUNTERS_REPLAY, .tail = MEMBER(replay)},
 	{.name = NULL},
 };
 
@@ -88,9 +89,13 @@ static const struct row rows[] = {
 	{{"NVM_MODEL", "asymmetric or symmetric", "asymmetric",
 	  "whether reads and writes have latencies of their own or share one"},
 	 .kind = KIND_CHOICE, .member = MEMBER(model), .choices = models},
-	{{"NVM_COUNTERS", "auto or ahead", "auto",
-	  "where stall time and dirty fraction come from: ahead is look-ahead, which needs no PMU"},
+	{{"NVM_COUNTERS", "auto, pmu, ahead or replay:FILE, a record of at most 1023 bytes of name", "auto",
+	  "where stall time comes from: pmu is hardware counters, ahead look-ahead, which needs none,"
+	  " auto prefers counters; replay:FILE is a run that NVM_RECORD has recorded"},
 	 .kind = KIND_CHOICE, .member = MEMBER(counters), .choices = counters},
+	{{"NVM_PMU_EVENTS", "ROLE=EVENT,... of at most 1023 bytes, as in stall=0x4/0x50005a3", "by CPU",
+	  "events that are counted instead of those known for this CPU"},
+	 .kind = KIND_PATH, .member = MEMBER(pmu_events)},
 	{{"NVM_EPOCH", "100us to 1s, with its unit, as in 20ms", "20ms",
 	  "how much CPU time of a thread passes between two updates of the delay it owes"},
 	 .kind = KIND_QUANTITY, .member = MEMBER(epoch_ns), .units = ns_units,
@@ -110,6 +115,9 @@ static const struct row rows[] = {
 	  " %h the host, %t the time, %n a number and %% a percent sign", "none",
 	  "where the report of each process goes"},
 	 .kind = KIND_PATTERN, .member = MEMBER(out)},
+	{{"NVM_RECORD", "a file name as for NVM_OUT", "none",
+	  "where the epochs of each process are recorded, to be replayed"},
+	 .kind = KIND_PATTERN, .member = MEMBER(record)},
 	{{"NVM_STRICT", "on or off (yes or no, true or false, 1 or 0)", "off",
 	  "stop with status 125 where emulation is impossible"},
 	 .kind = KIND_BOOL, .member = MEMBER(strict), .choices = switches},
@@ -124,7 +132,7 @@ static const struct row rows[] = {
 /* Of the interface, but not of this version: to ignore one would give false figures. */
 static const char *const absent_names[] = {
 	"NVM_DEVICE", "NVM_RBW",        "NVM_WBW",      "NVM_REGIONS", "NVM_FOLLOW",
-	"NVM_HEAT",   "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",   "NVM_RECORD",
+	"NVM_HEAT",   "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
 };
 
 static const char absent_text[] = "not available in this version of nvmemu";
@@ -175,10 +183,20 @@ static int parse_quantity(const struct row *row, const char *value, struct nve_o
 static const struct choice *find_choice(const struct row *row, const char *value)
 {
 	for (const struct choice *c = row->choices; c->name; c++) {
-		if (c->prefix ? !strncmp(c->name, value, strlen(c->name)) : !strcmp(c->name, value))
+		if (c->tail ? !strncmp(c->name, value, strlen(c->name)) : !strcmp(c->name, value))
 			return c;
 	}
 	return NULL;
+}
+
+static int copy_path(const char *value, char *path)
+{
+	size_t length = strnlen(value, NVE_PATH_BYTES);
+
+	if (!length || length == NVE_PATH_BYTES)
+		return -EINVAL;
+	memcpy(path, value, length + 1);
+	return 0;
 }
 
 static int parse_choice(const struct row *row, const char *value, struct nve_options *o)
@@ -189,6 +207,8 @@ static int parse_choice(const struct row *row, const char *value, struct nve_opt
 		return -EINVAL;
 	if (choice->absent)
 		return -ENOTSUP;
+	if (choice->tail && copy_path(value + strlen(choice->name), (char *)o + choice->tail))
+		return -EINVAL;
 	if (row->kind == KIND_BOOL)
 		*(bool *)member_of(row, o) = choice->value;
 	else
@@ -207,14 +227,9 @@ static bool placeholders_known(const char *value)
 
 static int parse_path(const struct row *row, const char *value, struct nve_options *o)
 {
-	size_t length = strnlen(value, NVE_PATH_BYTES);
-
-	if (!length || length == NVE_PATH_BYTES)
-		return -EINVAL;
 	if (row->kind == KIND_PATTERN && !placeholders_known(value))
 		return -EINVAL;
-	memcpy(member_of(row, o), value, length + 1);
-	return 0;
+	return copy_path(value, member_of(row, o));
 }
 
 static int parse_row(const struct row *row, const char *value, struct nve_options *o,
@@ -383,6 +398,12 @@ int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_opti
 		if (result)
 			return result;
 	}
+	if (o->counters == NVE_COUNTERS_REPLAY && o->dram_lat_ps) {
+		nve_format(error->text, sizeof(error->text),
+			   "NVM_DRAM_LAT: not with NVM_COUNTERS=replay, which takes latencies from "
+			   "the record");
+		return -EINVAL;
+	}
 	return 0;
 }
 
@@ -392,7 +413,7 @@ bool nve_options_emulate(const struct nve_options *o)
 }
 
 static int check_latency(const char *name, uint64_t target_ps, uint64_t dram_lat_ps,
-			 struct nve_options_message *error)
+			 const char *whose, struct nve_options_message *error)
 {
 	char target[32], dram[32];
 
@@ -400,19 +421,21 @@ static int check_latency(const char *name, uint64_t target_ps, uint64_t dram_lat
 		return 0;
 	nve_quantity_format(target_ps, ps_units, target, sizeof(target));
 	nve_quantity_format(dram_lat_ps, ps_units, dram, sizeof(dram));
-	nve_format(
-		error->text, sizeof(error->text),
-		"%s: %s is below this machine's DRAM latency of %s; memory cannot be made faster",
-		name, target, dram);
+	nve_format(error->text, sizeof(error->text),
+		   "%s: %s is below %s DRAM latency of %s; memory cannot be made faster", name,
+		   target, whose, dram);
 	return -ERANGE;
 }
 
 int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,
 			      struct nve_options_message *error)
 {
-	int result = check_latency("NVM_RLAT", o->rlat_ps, dram_lat_ps, error);
+	const char *whose = o->counters == NVE_COUNTERS_REPLAY ? "the record's" : "this machine's";
+	int result = check_latency("NVM_RLAT", o->rlat_ps, dram_lat_ps, whose, error);
 
-	return result ? result : check_latency("NVM_WLAT", o->wlat_ps, dram_lat_ps, error);
+	if (!result)
+		result = check_latency("NVM_WLAT", o->wlat_ps, dram_lat_ps, whose, error);
+	return result;
 }
 
 const struct nve_option_row *nve_options_row(size_t i)
@@ -420,19 +443,20 @@ const struct nve_option_row *nve_options_row(size_t i)
 	return i < NVE_ARRAY_SIZE(rows) ? &rows[i].public : NULL;
 }
 
-static const char *choice_name(const struct row *row, int value)
+static const struct choice *choice_of(const struct row *row, int value)
 {
 	const struct choice *choice = row->choices;
 
 	while (choice->name && (choice->absent || choice->value != value))
 		choice++;
-	return choice->name;
+	return choice;
 }
 
 int nve_options_format(const struct nve_options *o, size_t i, char *buf, size_t size)
 {
 	const struct row *row = &rows[i];
 	const void *member = (const char *)o + row->member;
+	const struct choice *choice;
 	const char *text;
 
 	switch (row->kind) {
@@ -442,8 +466,11 @@ int nve_options_format(const struct nve_options *o, size_t i, char *buf, size_t 
 						   size);
 		text = row->public.fallback;
 		break;
-	case KIND_CHOICE: text = choice_name(row, *(const int *)member); break;
-	case KIND_BOOL: text = choice_name(row, *(const bool *)member); break;
+	case KIND_CHOICE:
+		choice = choice_of(row, *(const int *)member);
+		return nve_format(buf, size, "%s%s", choice->name,
+				  choice->tail ? (const char *)o + choice->tail : "");
+	case KIND_BOOL: text = choice_of(row, *(const bool *)member)->name; break;
 	default: text = *(const char *)member ? member : row->public.fallback; break;
 	}
 	return nve_format(buf, size, "%s", text);

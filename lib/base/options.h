@@ -12,7 +12,12 @@
 #include <stdint.h>
 
 enum nve_option_model { NVE_MODEL_ASYMMETRIC, NVE_MODEL_SYMMETRIC };
-enum nve_option_counters { NVE_COUNTERS_AUTO, NVE_COUNTERS_AHEAD };
+enum nve_option_counters {
+	NVE_COUNTERS_AUTO,
+	NVE_COUNTERS_AHEAD,
+	NVE_COUNTERS_PMU,
+	NVE_COUNTERS_REPLAY
+};
 enum nve_option_inject { NVE_INJECT_AUTO, NVE_INJECT_SPIN, NVE_INJECT_SLEEP, NVE_INJECT_OFF };
 
 enum { NVE_PATH_BYTES = 1024 };
@@ -29,8 +34,11 @@ struct nve_options {
 	int inject;          /* enum nve_option_inject */
 	int log_level;       /* enum nve_log_level */
 	bool strict;
-	char out[NVE_PATH_BYTES];      /* empty: none */
-	char log_file[NVE_PATH_BYTES]; /* empty: stderr */
+	char out[NVE_PATH_BYTES];        /* empty: none */
+	char pmu_events[NVE_PATH_BYTES]; /* empty: by the CPU's row */
+	char record[NVE_PATH_BYTES];     /* empty: none */
+	char replay[NVE_PATH_BYTES];     /* of NVE_COUNTERS_REPLAY */
+	char log_file[NVE_PATH_BYTES];   /* empty: stderr */
 };
 
 /* One message, ready to print, without a newline. */

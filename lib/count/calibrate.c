@@ -1,38 +1,27 @@
+/* Calibration where there is look-ahead. */
 #include "count/calibrate.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
-#include <x86intrin.h>
 
+#include "base/arch.h"
 #include "base/base.h"
 #include "base/clock.h"
-#include "base/file.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/touch.h"
+#include "count/chase_list.h"
 #include "count/run_ahead.h"
 
 enum {
-	HUGE_BYTES = 2 << 20,
-	BUFFER_BYTES = 256 << 20,
-	QUICK_BYTES = 128 << 20, /* what there is time for in a tenth of a second */
-	QUICK_NS = 300000000,
-	LIST_NODES = 16384, /* kept as a list for measurements off the chase */
-	CHASE_STEPS = 192,  /* of one turn */
-	TIMED_STEPS = 64,   /* of them, in turns, one as it is and one translated before */
+	CHASE_STEPS = 192, /* of one turn */
+	TIMED_STEPS = 64,  /* of them half as they are, half translated before */
 	PROBE_STEPS = 16,
 	TURNS_MAX = 32768,
 	LLC_TURNS = 256,
 	FENCE_READS = 4000,
-};
-
-struct node {
-	struct node *next;
-	uint64_t pad[7];
 };
 
 /* Mean readings of one turn, TSC ticks. */
@@ -41,11 +30,8 @@ struct turn {
 };
 
 struct bench {
-	char *map, *buffer;
-	size_t map_bytes, bytes;  /* bytes: populated */
-	struct node **node;       /* the first LIST_NODES in order of the chase */
-	size_t nodes, list_bytes; /* nodes: in all */
-	struct node *at;          /* where the chase stands */
+	struct nve_chase_list *list;
+	struct nve_chase_node *at; /* where the chase stands */
 	uint64_t deadline_ns;
 	uint64_t outlier_ticks; /* a longer reading was interrupted */
 	struct turn *turn;      /* TURNS_MAX of them */
@@ -58,101 +44,6 @@ static uint64_t now_ns(void)
 	return nve_clock_ns(CLOCK_MONOTONIC_RAW);
 }
 
-/* Backs as much of the buffer with memory as fits the time: fresh memory may be slow to come by in
- * a virtual machine. */
-static void populate(struct bench *b, size_t most, uint64_t until_ns)
-{
-	while (b->bytes < most && (b->bytes < HUGE_BYTES * 4 || now_ns() < until_ns)) {
-		for (size_t i = 0; i < HUGE_BYTES; i += NVE_PAGE_BYTES)
-			b->buffer[b->bytes + i] = 1;
-		b->bytes += HUGE_BYTES;
-	}
-}
-
-static int make(struct bench *b, uint64_t start_ns, uint64_t limit_ns)
-{
-	b->map_bytes = BUFFER_BYTES + HUGE_BYTES;
-	b->map = mmap(NULL, b->map_bytes, PROT_READ | PROT_WRITE,
-		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (b->map == MAP_FAILED)
-		return -errno;
-	b->list_bytes = LIST_NODES * sizeof(*b->node) + TURNS_MAX * sizeof(*b->turn);
-	b->node = mmap(NULL, b->list_bytes, PROT_READ | PROT_WRITE,
-		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (b->node == MAP_FAILED) {
-		munmap(b->map, b->map_bytes);
-		return -errno;
-	}
-	b->turn = (struct turn *)(b->node + LIST_NODES);
-	b->buffer = b->map + (HUGE_BYTES - (uintptr_t)b->map % HUGE_BYTES) % HUGE_BYTES;
-	madvise(b->buffer, BUFFER_BYTES, MADV_HUGEPAGE);
-	b->deadline_ns = start_ns + limit_ns * 90 / 100;
-	populate(b, limit_ns < QUICK_NS ? QUICK_BYTES : BUFFER_BYTES,
-		 start_ns + limit_ns * 40 / 100);
-	return 0;
-}
-
-static void unmake(struct bench *b)
-{
-	munmap(b->node, b->list_bytes);
-	munmap(b->map, b->map_bytes);
-}
-
-/* A permutation of 0 .. 2^bits - 1 without a pattern that a prefetcher follows. */
-static uint64_t scatter(uint64_t i, unsigned bits)
-{
-	uint64_t mask = (1ull << bits) - 1;
-
-	for (int round = 0; round < 3; round++) {
-		i = (i * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) & mask;
-		i ^= i >> (bits / 2);
-	}
-	return i;
-}
-
-/* One cycle over all lines of the first bytes (a power of two) of the buffer, in scattered order,
- * then out of the caches: as in a program that walks more than the cache holds. */
-static void link_nodes(struct bench *b, size_t bytes)
-{
-	struct node *all = (struct node *)b->buffer, *last, *node;
-	unsigned bits = (unsigned)__builtin_ctzll(bytes / sizeof(*all));
-
-	b->nodes = (size_t)1 << bits;
-	last = &all[scatter(b->nodes - 1, bits)];
-	for (size_t i = 0; i < b->nodes; i++) {
-		node = &all[scatter(i, bits)];
-		last->next = node;
-		last = node;
-		if (i < LIST_NODES)
-			b->node[i] = node;
-	}
-	for (size_t i = 0; i < b->nodes; i++)
-		_mm_clflush(&all[i]);
-	_mm_mfence();
-}
-
-/* The largest power of two up to n. */
-static size_t round_down(size_t n)
-{
-	return (size_t)1 << (63 - __builtin_clzll(n));
-}
-
-static struct node *chase(struct node *node, uint64_t steps, uint64_t *ticks)
-{
-	uint64_t start;
-
-	_mm_lfence();
-	start = nve_tsc();
-	_mm_lfence();
-	for (uint64_t i = 0; i < steps; i++)
-		node = *(struct node *volatile *)&node->next;
-	/* The last load must be complete: its value is compared before the clock is read. */
-	__asm__ volatile("test %0, %0" : : "r"(node) : "cc");
-	_mm_lfence();
-	*ticks = nve_tsc() - start;
-	return node;
-}
-
 struct sums {
 	/* sums of means over turns */
 	double chase_ticks, timed_ticks, translated_ticks, probe_ticks;
@@ -162,13 +53,15 @@ struct sums {
 
 /* Mean of the turn's timed reads; 0 when all were interrupted. The histogram is of those as they
  * are. translated: NULL, or where the mean of the others goes. */
-static struct node *timed_turn(struct bench *b, struct node *node, float *mean, float *translated)
+static struct nve_chase_node *timed_turn(struct bench *b, struct nve_chase_node *node, float *mean,
+					 float *translated)
 {
 	double sum[2] = {0};
 	int n[2] = {0};
 
+	/* In two blocks: a processor that guesses wrong would translate ahead of the plain ones. */
 	for (int i = 0; i < TIMED_STEPS; i++) {
-		int kind = translated ? i % 2 : 0;
+		int kind = translated && i >= TIMED_STEPS / 2;
 		uint64_t t;
 
 		if (kind)
@@ -201,12 +94,13 @@ static uint32_t quantile(const struct bench *b, uint32_t percent, uint32_t below
 	return i * 4 + 2;
 }
 
-static struct node *take_turn(struct bench *b, struct node *node, struct turn *turn)
+static struct nve_chase_node *take_turn(struct bench *b, struct nve_chase_node *node,
+					struct turn *turn)
 {
 	uint64_t ticks, probe_ticks = 0;
 	uint32_t probes;
 
-	node = chase(node, CHASE_STEPS, &ticks);
+	node = nve_chase_list_walk(node, CHASE_STEPS, &ticks);
 	node = timed_turn(b, node, &turn->timed, b->translates ? &turn->translated : NULL);
 	probes = nve_probe_read(PROBE_STEPS, b->outlier_ticks, &probe_ticks);
 	turn->chase = (float)ticks / CHASE_STEPS;
@@ -252,7 +146,7 @@ static uint64_t outlier_ticks(struct bench *b)
 	uint64_t best = UINT64_MAX, ticks;
 
 	for (size_t turn = 0; turn < 8; turn++) {
-		b->at = chase(b->at, CHASE_STEPS, &ticks);
+		b->at = nve_chase_list_walk(b->at, CHASE_STEPS, &ticks);
 		best = NVE_MIN(best, ticks);
 	}
 	return best / CHASE_STEPS * NVE_OUTLIER_LATENCIES;
@@ -261,7 +155,8 @@ static uint64_t outlier_ticks(struct bench *b)
 /* Chase, timed reads and probe in turns, until the time is over or the chase has come around. */
 static void measure_dram(struct bench *b, struct sums *s)
 {
-	size_t most = NVE_MIN((size_t)TURNS_MAX, b->nodes / (CHASE_STEPS + TIMED_STEPS)), turns = 0;
+	size_t most = NVE_MIN((size_t)TURNS_MAX, b->list->nodes / (CHASE_STEPS + TIMED_STEPS)),
+	       turns = 0;
 
 	b->outlier_ticks = outlier_ticks(b);
 	while (turns < most && now_ns() < b->deadline_ns)
@@ -270,50 +165,16 @@ static void measure_dram(struct bench *b, struct sums *s)
 	sum_turns(b, turns, s);
 }
 
-static uint64_t read_number(const char *path)
-{
-	char text[64];
-	size_t length;
-	uint64_t n;
-	char *end;
-
-	if (nve_file_read(path, text, sizeof(text), &length))
-		return 0;
-	n = strtoull(text, &end, 10);
-	return *end == 'K' ? n << 10 : *end == 'M' ? n << 20 : n;
-}
-
-/* Of the largest level that this CPU can use. sysconf() tells the whole package's on some CPUs. */
-static uint64_t llc_bytes(void)
-{
-	uint64_t bytes = read_number("/sys/devices/system/cpu/cpu0/cache/index3/size");
-	long fallback = sysconf(_SC_LEVEL3_CACHE_SIZE);
-
-	if (!bytes)
-		bytes = read_number("/sys/devices/system/cpu/cpu0/cache/index2/size");
-	return bytes ? bytes : fallback > 0 ? (uint64_t)fallback : 0;
-}
-
-/* A footprint that the second level cannot hold and the last one can. */
-static size_t llc_footprint(const struct bench *b, uint64_t llc)
-{
-	uint64_t l2 = read_number("/sys/devices/system/cpu/cpu0/cache/index2/size");
-	uint64_t bytes = NVE_MIN(l2 ? 4 * l2 : 4u << 20, llc ? llc / 4 : 4u << 20);
-
-	bytes = NVE_MAX(bytes, (uint64_t)1 << 20);
-	return round_down(NVE_MIN(bytes, b->bytes));
-}
-
 /* The median of what did not come from memory: a shared cache's neighbours push lines out, which is
  * not its latency. */
 static void measure_llc(struct bench *b, struct nve_calibration *c, uint32_t dram_low_ticks)
 {
-	struct node *node;
+	struct nve_chase_node *node;
 	uint64_t ticks;
 	float unused;
 
-	link_nodes(b, llc_footprint(b, c->llc_bytes));
-	node = chase(b->node[0], 2 * b->nodes, &ticks);
+	nve_chase_list_link(b->list, nve_chase_list_llc_footprint(b->list, c->llc_bytes));
+	node = nve_chase_list_walk(b->list->node[0], 2 * b->list->nodes, &ticks);
 	memset(b->histogram, 0, sizeof(b->histogram));
 	for (int turn = 0; turn < LLC_TURNS; turn++)
 		node = timed_turn(b, node, &unused, NULL);
@@ -322,42 +183,41 @@ static void measure_llc(struct bench *b, struct nve_calibration *c, uint32_t dra
 
 enum { GAP_LINES = 2048, GAP_ROUNDS = 4, CYCLE_ADDS = 20000 };
 
-static uint64_t independent_reads(struct node **node)
+static uint64_t independent_reads(struct nve_chase_node **node)
 {
 	uint64_t start, sum = 0;
 
-	_mm_mfence();
-	_mm_lfence();
+	nve_arch_fence();
 	start = nve_tsc();
 	for (int i = 0; i < GAP_LINES; i++)
 		sum += *(volatile uint64_t *)&node[i]->pad[0];
-	_mm_lfence();
+	nve_arch_fence_loads();
 	(void)sum;
 	return nve_tsc() - start;
 }
 
-static uint64_t independent_stores(struct node **node)
+static uint64_t independent_stores(struct nve_chase_node **node)
 {
 	uint64_t start;
 
-	_mm_mfence();
-	_mm_lfence();
+	nve_arch_fence();
 	start = nve_tsc();
 	for (int i = 0; i < GAP_LINES; i++)
 		*(volatile uint64_t *)&node[i]->pad[0] = 1;
-	_mm_mfence();
+	nve_arch_fence();
 	return nve_tsc() - start;
 }
 
-static uint32_t best_gap(struct bench *b, uint64_t (*go)(struct node **node))
+static uint32_t best_gap(struct bench *b, uint64_t (*go)(struct nve_chase_node **node))
 {
 	uint64_t best = UINT64_MAX;
 
 	for (int round = 0; round < GAP_ROUNDS; round++) {
-		struct node **node = b->node + (size_t)round * GAP_LINES % (LIST_NODES - GAP_LINES);
+		size_t first = (size_t)round * GAP_LINES % (NVE_CHASE_LIST_NODES - GAP_LINES);
+		struct nve_chase_node **node = b->list->node + first;
 
 		for (int i = 0; i < GAP_LINES; i++)
-			_mm_clflush(node[i]);
+			nve_arch_flush(node[i]);
 		best = NVE_MIN(best, go(node));
 	}
 	return (uint32_t)(best * 1000 / GAP_LINES);
@@ -392,7 +252,7 @@ static uint32_t measure_l1(struct bench *b)
 	int n = 0;
 
 	for (int i = 0; i < FENCE_READS; i++) {
-		uint64_t t = nve_touch_timed((uintptr_t)b->node[0]);
+		uint64_t t = nve_touch_timed((uintptr_t)b->list->node[0]);
 
 		if (i < 100 || t > 2000)
 			continue;
@@ -407,16 +267,6 @@ static uint32_t measure_l1(struct bench *b)
 static uint32_t threshold(const struct nve_calibration *c, uint32_t dram_low_ticks)
 {
 	return (c->timed_llc_cycles_milli / 1000 + dram_low_ticks) / 2;
-}
-
-static bool uses_huge_pages(const struct bench *b)
-{
-	static const char path[] = "/sys/kernel/mm/transparent_hugepage/enabled";
-	char text[128];
-	size_t length;
-
-	return b->bytes && !nve_file_read(path, text, sizeof(text), &length) &&
-	       !strstr(text, "[never]");
 }
 
 /* The chase's latency of a line whose timed reading is known: both grow alike beyond the fences. */
@@ -443,6 +293,27 @@ static int fill(struct nve_calibration *c, const struct sums *s)
 	return nve_calibration_check(c, &field);
 }
 
+static int make(struct bench *b, uint64_t start_ns, uint64_t limit_ns)
+{
+	b->turn = mmap(NULL, TURNS_MAX * sizeof(*b->turn), PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (b->turn == MAP_FAILED)
+		return -errno;
+	b->list = nve_chase_list_new(start_ns, limit_ns);
+	if (!b->list) {
+		munmap(b->turn, TURNS_MAX * sizeof(*b->turn));
+		return -ENOMEM;
+	}
+	b->deadline_ns = start_ns + limit_ns * 90 / 100;
+	return 0;
+}
+
+static void unmake(struct bench *b)
+{
+	nve_chase_list_delete(b->list);
+	munmap(b->turn, TURNS_MAX * sizeof(*b->turn));
+}
+
 int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 {
 	uint64_t start_ns = now_ns(), start_tsc = nve_tsc();
@@ -457,13 +328,14 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 	if (rc)
 		goto out_unmake;
 	memset(c, 0, sizeof(*c));
-	c->llc_bytes = llc_bytes();
-	c->footprint_bytes = round_down(b.bytes);
-	c->huge_pages = uses_huge_pages(&b);
-	link_nodes(&b, round_down(b.bytes));
-	b.at = b.node[LIST_NODES - 1];
-	nve_run_ahead_measure((void **)b.node, LIST_NODES, &c->run_ahead_instructions,
-			      &c->run_ahead_writers);
+	c->timed_reads = true;
+	c->llc_bytes = nve_chase_list_llc_bytes();
+	c->footprint_bytes = nve_chase_list_round(b.list->bytes);
+	c->huge_pages = nve_chase_list_huge_pages(b.list);
+	nve_chase_list_link(b.list, b.list->bytes);
+	b.at = b.list->node[NVE_CHASE_LIST_NODES - 1];
+	nve_run_ahead_measure((void **)b.list->node, NVE_CHASE_LIST_NODES,
+			      &c->run_ahead_instructions, &c->run_ahead_writers);
 	measure_core(&b, c);
 	measure_dram(&b, &s);
 	c->tsc_khz =

@@ -1,6 +1,7 @@
 /*
- * Measures what the estimators need to know of this machine: memory and cache latency, what a timed
- * read costs, where the threshold between cache and memory lies, how far the core runs ahead.
+ * Measures what the estimators need to know of this machine: memory and cache latency; and for
+ * look-ahead what a timed read costs, where the threshold between cache and memory lies, how far
+ * the core runs ahead.
  *
  * With a pointer chase over lines that were flushed, so that the size of the cache and its other
  * users do not matter. Chase, timed reads and probe (ahead/probe.h) take turns every few

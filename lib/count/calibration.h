@@ -15,6 +15,10 @@ struct nve_calibration {
 	/* per step of a chase that nothing else slows down */
 	uint32_t dram_lat_ps, llc_lat_ps;
 
+	/* Where there is no look-ahead this is false, and what it alone needs, down to the gaps, is
+	 * 0. */
+	bool timed_reads;
+
 	/* lines of the same kinds through the fenced, timed read; thousandths of a TSC tick */
 	uint32_t timed_dram_cycles_milli, timed_llc_cycles_milli, timed_l1_cycles_milli;
 
@@ -22,9 +26,6 @@ struct nve_calibration {
 	uint32_t threshold_cycles;  /* a timed read at or above it came from memory */
 	uint32_t run_ahead_writers; /* the same, of instructions that write a general register */
 	uint32_t run_ahead_instructions; /* how far the core had run before a signal stopped it */
-	uint32_t signal_ns;              /* a timer signal, there and back */
-
-	bool huge_pages; /* the buffer was backed by them */
 	/* lines of memory whose translation was fetched before; 0: this processor cannot (touch.h)
 	 */
 	uint32_t timed_translated_cycles_milli;
@@ -32,6 +33,11 @@ struct nve_calibration {
 	/* the core: TSC ticks, thousandths, of a cycle; from one miss to the next, of independent
 	 * loads and of independent stores */
 	uint32_t cycle_ticks_milli, read_gap_ticks_milli, write_gap_ticks_milli;
+
+	uint32_t signal_ns; /* a timer signal, there and back */
+	bool huge_pages;    /* the buffer was backed by them */
+	/* hardware counters, pmu/rate.h: of which plan (0: none), and its groups' rates */
+	uint64_t pmu_plan, pmu_rate, pmu_rate_second;
 	uint64_t footprint_bytes; /* of the chase */
 	uint32_t tries;           /* how often it was measured at start; by the one who keeps it */
 	uint64_t llc_bytes;

@@ -1,6 +1,5 @@
 #include "count/calstore.h"
 
-#include <cpuid.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -21,41 +21,52 @@ enum {
 	LOCK_RETRY_NS = 3000000,
 };
 
-static const char version_line[] = "nvmemu-calibration 2\n";
+static const char version_line[] = "nvmemu-calibration 3\n";
 static const char boot_id_path[] = "/proc/sys/kernel/random/boot_id";
 
 struct row {
 	const char *key;
 	size_t member, bytes;
 	uint64_t min, max;
+	bool timed; /* needs timed reads, and is 0 without */
 };
 
+#define MEMBER(field)                                                                              \
+#field, offsetof(struct nve_calibration, field),                                           \
+		sizeof(((struct nve_calibration *)0)->field)
 #define ROW(field, least, most)                                                                    \
 	{                                                                                          \
-#field, offsetof(struct nve_calibration, field),                                   \
-			sizeof(((struct nve_calibration *)0)->field), least, most                  \
+		MEMBER(field), least, most, false                                                  \
+	}
+#define TIMED(field, least, most)                                                                  \
+	{                                                                                          \
+		MEMBER(field), least, most, true                                                   \
 	}
 
 /* A change to this list, or to how its values are measured, is a new version. */
 static const struct row rows[] = {
-	ROW(tsc_khz, 100000, 10000000),
+	ROW(tsc_khz, NVE_ARCH_TICKS_KHZ_MIN, 10000000),
 	ROW(dram_lat_ps, 5000, 10000000),
 	ROW(llc_lat_ps, 500, 1000000),
-	ROW(timed_dram_cycles_milli, 10000, 100000000),
-	ROW(timed_llc_cycles_milli, 1000, 10000000),
-	ROW(timed_l1_cycles_milli, 1000, 10000000),
+	ROW(timed_reads, 0, 1),
+	TIMED(timed_dram_cycles_milli, 10000, 100000000),
+	TIMED(timed_llc_cycles_milli, 1000, 10000000),
+	TIMED(timed_l1_cycles_milli, 1000, 10000000),
 	ROW(timed_translated_cycles_milli, 0, 100000000),
-	ROW(probe_cycles_milli, 10000, 100000000),
-	ROW(fence_cycles, 1, 10000),
-	ROW(threshold_cycles, 1, 100000),
-	ROW(run_ahead_instructions, 0, 100000),
-	ROW(run_ahead_writers, 16, 100000),
+	TIMED(probe_cycles_milli, 10000, 100000000),
+	TIMED(fence_cycles, 1, 10000),
+	TIMED(threshold_cycles, 1, 100000),
+	TIMED(run_ahead_instructions, 0, 100000),
+	TIMED(run_ahead_writers, 16, 100000),
 	ROW(signal_ns, 0, 100000000),
 	ROW(huge_pages, 0, 1),
-	ROW(cycle_ticks_milli, 50, 20000),
-	ROW(read_gap_ticks_milli, 100, 10000000),
-	ROW(write_gap_ticks_milli, 100, 10000000),
+	TIMED(cycle_ticks_milli, 50, 20000),
+	TIMED(read_gap_ticks_milli, 100, 10000000),
+	TIMED(write_gap_ticks_milli, 100, 10000000),
 	ROW(tries, 0, 1000),
+	ROW(pmu_plan, 0, UINT64_MAX),
+	ROW(pmu_rate, 0, UINT64_MAX),
+	ROW(pmu_rate_second, 0, UINT64_MAX),
 	ROW(footprint_bytes, 1 << 20, UINT64_C(1) << 40),
 	ROW(llc_bytes, 0, UINT64_C(1) << 40),
 	ROW(measured_at_s, 1, UINT64_C(1) << 40),
@@ -72,7 +83,7 @@ static uint64_t get_member(const struct nve_calibration *calibration, const stru
 	}
 }
 
-/* value has been checked against the row's range, which the member holds. */
+/* value is at most the row's, which the member holds. */
 static void set_member(struct nve_calibration *calibration, const struct row *row, uint64_t value)
 {
 	char *member = (char *)calibration + row->member;
@@ -84,20 +95,28 @@ static void set_member(struct nve_calibration *calibration, const struct row *ro
 	}
 }
 
+static bool is_possible(const struct nve_calibration *calibration, const struct row *row)
+{
+	uint64_t value = get_member(calibration, row);
+
+	if (row->timed && !calibration->timed_reads)
+		return !value;
+	return value >= row->min && value <= row->max;
+}
+
 int nve_calibration_check(const struct nve_calibration *calibration, const char **field)
 {
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(rows); i++) {
-		uint64_t value = get_member(calibration, &rows[i]);
-
 		*field = rows[i].key;
-		if (value < rows[i].min || value > rows[i].max)
+		if (!is_possible(calibration, &rows[i]))
 			return -ERANGE;
 	}
 	*field = "llc_lat_ps";
 	if (calibration->llc_lat_ps >= calibration->dram_lat_ps)
 		return -ERANGE;
 	*field = "timed_llc_cycles_milli";
-	if (calibration->timed_llc_cycles_milli >= calibration->timed_dram_cycles_milli)
+	if (calibration->timed_reads &&
+	    calibration->timed_llc_cycles_milli >= calibration->timed_dram_cycles_milli)
 		return -ERANGE;
 	*field = NULL;
 	return 0;
@@ -133,12 +152,10 @@ static void tidy(const char *from, char *buf, size_t size)
 
 void nve_calstore_cpu_name(char *buf, size_t size)
 {
-	unsigned name[13] = {0}, max = __get_cpuid_max(0x80000000, NULL);
+	char name[64];
 
-	for (unsigned i = 0; i < 3 && max >= 0x80000004; i++)
-		__cpuid(0x80000002 + i, name[4 * i], name[4 * i + 1], name[4 * i + 2],
-			name[4 * i + 3]);
-	tidy((const char *)name, buf, size);
+	nve_arch_cpu_name(name, sizeof(name));
+	tidy(name, buf, size);
 	if (!buf[0])
 		nve_format(buf, size, "unknown");
 }
@@ -290,7 +307,7 @@ static bool read_row(const char **at, const struct row *row, struct nve_calibrat
 
 	if (!skip(at, row->key) || !skip(at, " ") || !read_number(at, &value) || !skip(at, "\n"))
 		return false;
-	if (value < row->min || value > row->max)
+	if (value > row->max)
 		return false;
 	set_member(calibration, row, value);
 	return true;

@@ -4,8 +4,7 @@
  */
 #include "count/run_ahead.h"
 
-#include <x86intrin.h>
-
+#include "base/arch.h"
 #include "base/base.h"
 #include "base/clock.h"
 
@@ -18,16 +17,15 @@ enum { PAIRS = 64, RANK = PAIRS / 3 };
 	{                                                                                          \
 		uint64_t start, x, y, z;                                                           \
                                                                                                    \
-		_mm_mfence();                                                                      \
-		_mm_lfence();                                                                      \
+		nve_arch_fence();                                                                  \
 		start = nve_tsc();                                                                 \
-		_mm_lfence();                                                                      \
+		nve_arch_fence_loads();                                                            \
 		__asm__ volatile("mov (%3), %0\n"                                                  \
 				 ".rept " #n "\n\t" filler "\n\t.endr\n"                           \
 				 "mov (%4), %1\n"                                                  \
 				 : "=&r"(x), "=&r"(y), "=&r"(z)                                    \
 				 : "r"(a), "r"(b));                                                \
-		_mm_lfence();                                                                      \
+		nve_arch_fence_loads();                                                            \
 		return nve_tsc() - start;                                                          \
 	}
 
@@ -76,8 +74,8 @@ static uint64_t pair_ticks(const struct distance *d, void **lines, size_t count)
 		/* Read first: the translation must be at hand. */
 		(void)*(const volatile char *)a;
 		(void)*(const volatile char *)b;
-		_mm_clflush(a);
-		_mm_clflush(b);
+		nve_arch_flush(a);
+		nve_arch_flush(b);
 		t = d->pair(a, b);
 		for (; at > 0 && ticks[at - 1] > t; at--)
 			ticks[at] = ticks[at - 1];

@@ -7,6 +7,8 @@
 
 #include <stdint.h>
 
+enum { NVE_SOURCE_WHY_BYTES = 300 };
+
 struct nve_epoch {
 	uint64_t cpu_ns;   /* length of the epoch */
 	uint64_t stall_ns; /* LLC_STALL */
@@ -15,6 +17,21 @@ struct nve_epoch {
 	uint64_t
 		latency_ps; /* of a miss as the program sees it: converts stall time into a count */
 	uint64_t dram_lat_ps; /* of DRAM alone, now: what equation 5 subtracts */
+	/* standard errors of this epoch's stall time, of the dirty fraction and of the latency; 0:
+	 * not known */
+	uint64_t stall_se_ns, dirty_se_ppm, latency_se_ps;
+	/* of look-ahead, for counters that take over the rest: the thread's dirty fraction, and the
+	 * time that the handler waited for its own touches beyond what they spare the program */
+	uint32_t dirty_ppm;
+	uint64_t looked_ns;
+};
+
+/* Where each quantity comes from; why not from a better source, and what mends that (empty where
+ * there is none better). */
+struct nve_sources {
+	const char *stall, *dirty, *latency, *addresses;
+	char stall_why[NVE_SOURCE_WHY_BYTES], dirty_why[NVE_SOURCE_WHY_BYTES],
+		addresses_why[NVE_SOURCE_WHY_BYTES];
 };
 
 #endif

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <ucontext.h>
 
+#include "base/arch.h"
 #include "base/base.h"
 #include "base/sigmask.h"
 
@@ -61,7 +62,7 @@ int nve_action_change(const struct sigaction *act, struct sigaction *old)
 	sigfillset(&all);
 	nve_sigmask(SIG_BLOCK, &all, &mask);
 	while (atomic_exchange_explicit(&state.locked, true, memory_order_acquire))
-		__builtin_ia32_pause();
+		nve_arch_pause();
 	next = atomic_load(&state.current) ^ 1;
 	had = state.action[next ^ 1];
 	if (act) {

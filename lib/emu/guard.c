@@ -10,6 +10,7 @@
 #include <ucontext.h>
 #include <unistd.h>
 
+#include "base/arch.h"
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/sigmask.h"
@@ -42,7 +43,7 @@ static __thread struct {
 static void lock(void)
 {
 	while (atomic_exchange_explicit(&state.locked, true, memory_order_acquire))
-		__builtin_ia32_pause();
+		nve_arch_pause();
 }
 
 static void unlock(void)

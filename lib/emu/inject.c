@@ -1,6 +1,7 @@
 #include "emu/inject.h"
 
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -11,10 +12,10 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "count/ahead/pages.h"
-#include "count/ahead/touch.h"
 #include "emu/action.h"
 #include "emu/guard.h"
 #include "emu/monitor.h"
+#include "emu/restart.h"
 
 enum {
 	SIGNAL = NVE_INJECT_SIGNAL,
@@ -24,7 +25,6 @@ enum {
 	SLEEP_MARGIN_NS = 1000000,
 	NEW_PAGES = 32,
 	SIGNAL_ROUNDS = 64,
-	RESTART_BYTES = 7, /* mov $number, %eax; syscall */
 };
 
 static struct {
@@ -58,43 +58,6 @@ static int timer_arm(int id, uint64_t after_ns)
 	};
 
 	return syscall(SYS_timer_settime, id, 0, &spec, NULL) ? -errno : 0;
-}
-
-/* Signals of the program that wait to be delivered once our handler is done. */
-static bool program_signal_waits(const ucontext_t *uc)
-{
-	uint64_t pending = 0, blocked;
-
-	memcpy(&blocked, &uc->uc_sigmask, sizeof(blocked));
-	syscall(SYS_rt_sigpending, &pending, sizeof(pending));
-	return (pending & ~blocked) != 0;
-}
-
-/*
- * A tick may meet a thread on its way into a blocking call, which then returns EINTR where
- * SA_RESTART does not reach (poll, nanosleep, futex ...). The program never asked for our signal:
- * the call is made again. Its number is read from the instruction before; where the code looks
- * otherwise the result stays. It stays, too, where a signal of the program's own interrupts the
- * call as well, and for the two calls that may not be made twice.
- */
-static void restart_call(ucontext_t *uc)
-{
-	greg_t *regs = uc->uc_mcontext.gregs;
-	uint8_t code[RESTART_BYTES];
-	uint32_t number;
-	int failed;
-
-	if (regs[REG_RAX] != -EINTR)
-		return;
-	nve_guard(true);
-	failed = nve_touch_copy(code, (uint64_t)regs[REG_RIP] - RESTART_BYTES, RESTART_BYTES);
-	nve_guard(false);
-	if (failed || code[0] != 0xb8 || code[5] != 0x0f || code[6] != 0x05)
-		return;
-	memcpy(&number, code + 1, sizeof(number));
-	if (number == SYS_close || number == SYS_connect || program_signal_waits(uc))
-		return;
-	regs[REG_RIP] -= RESTART_BYTES;
 }
 
 static void spin(uint64_t delay_ns)
@@ -132,12 +95,17 @@ static uint64_t serve(uint64_t delay_ns)
 	return cpu_ns() - start_cpu + slept_ns;
 }
 
-/* What is owed beyond what was injected and what the tool's own cost has already delayed. */
-static int64_t due_ns(const struct nve_thread *t)
+/* What was injected, and what the tool's own cost has delayed the thread. */
+static uint64_t delayed_ns(const struct nve_thread *t)
 {
 	int64_t cost = (int64_t)t->cost_ns - (int64_t)t->saved_ns;
 
-	return (int64_t)atomic_load(&t->owed_ns) - (int64_t)t->spun_ns - NVE_MAX(cost, (int64_t)0);
+	return t->spun_ns + (uint64_t)NVE_MAX(cost, (int64_t)0);
+}
+
+static int64_t due_ns(const struct nve_thread *t)
+{
+	return (int64_t)atomic_load(&t->owed_ns) - (int64_t)delayed_ns(t);
 }
 
 /* Returns what was served, ns. */
@@ -153,23 +121,64 @@ static uint64_t serve_due(struct nve_thread *t)
 	return served_ns;
 }
 
-static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
+/* Where the epoch that ends now goes; NULL: there is no room. */
+static struct nve_thread_epoch *ring_head(struct nve_thread *t, bool last)
 {
 	uint32_t head = atomic_load(&t->head);
+	/* A thread's last epoch must have room in any case. */
+	uint32_t room = last ? NVE_THREAD_RING : NVE_THREAD_RING - 1;
 
-	if (head - atomic_load(&t->tail) >= NVE_THREAD_RING) {
-		/* The monitor is behind (no core to run on): its work is done here. */
+	/* The monitor is behind (no core to run on): its work is done here, unless the epochs wait
+	 * for counters that only it can read. */
+	if (head - atomic_load(&t->tail) >= room)
 		nve_monitor_settle(t);
-		if (head - atomic_load(&t->tail) >= NVE_THREAD_RING)
-			return; /* the epoch goes on and ends with the next sample */
-	}
-	nve_ahead_epoch(t->ahead, rest_ns, &t->ring[head % NVE_THREAD_RING]);
-	t->since_epoch_ns = 0;
-	atomic_store(&t->head, head + 1);
+	if (head - atomic_load(&t->tail) >= room)
+		return NULL;
+	return &t->ring[head % NVE_THREAD_RING];
+}
+
+static void send_epoch(struct nve_thread *t, struct nve_thread_epoch *ended)
+{
+	ended->ended_ns = nve_clock_ns(CLOCK_MONOTONIC);
+	ended->served_ns = state.config.mode == NVE_INJECT_OFF ? 0 : delayed_ns(t);
+	atomic_fetch_add(&t->head, 1);
+}
+
+static void settle(struct nve_thread *t)
+{
 	if (t->has_monitor)
 		nve_monitor_wake(t);
 	else
 		nve_monitor_settle(t);
+}
+
+static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
+{
+	struct nve_thread_epoch *ended = ring_head(t, rest_ns != 0);
+
+	if (!ended)
+		return; /* the epoch goes on and ends with the next sample */
+	memset(&ended->epoch, 0, sizeof(ended->epoch));
+	nve_ahead_epoch(t->ahead, rest_ns, &ended->epoch);
+	t->since_epoch_ns = 0;
+	send_epoch(t, ended);
+	settle(t);
+}
+
+/* All epochs of the record whose time is over. What finds no room comes with the next tick. */
+static void replay(struct nve_thread *t, uint64_t ran_ns)
+{
+	struct nve_thread_epoch *ended;
+	bool sent = false;
+
+	t->replay.ran_ns += ran_ns;
+	while (nve_replay_due(&t->replay) && (ended = ring_head(t, true))) {
+		nve_replay_take(&t->replay, &ended->epoch);
+		send_epoch(t, ended);
+		sent = true;
+	}
+	if (sent)
+		settle(t);
 }
 
 /* Samples and looks ahead. Returns what that saved the program, ns. */
@@ -177,6 +186,10 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 {
 	uint64_t saved_ns;
 
+	if (state.config.replay) {
+		replay(t, ran_ns);
+		return 0;
+	}
 	if (!t->ahead)
 		t->ahead = nve_ahead_new();
 	if (!t->ahead) {
@@ -219,7 +232,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	/* Delivery and return of the signal stand between two marks, but are not the program's. */
 	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
 	read_times(&now);
-	restart_call(uc);
+	nve_restart_call(uc);
 	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(&t->mark, &now));
 	served_ns = serve_due(t);
 	/* Ticks that fell into a long delay are not the program's; no other can have come. */
@@ -334,11 +347,20 @@ void nve_inject_end_epoch(struct nve_thread *t)
 {
 	uint64_t now_ns = cpu_ns(), rest_ns = now_ns - t->mark_ns;
 
+	t->mark_ns = now_ns;
+	if (state.config.replay) {
+		replay(t, rest_ns);
+		/* The monitor is at work: it makes room. */
+		while (nve_replay_due(&t->replay)) {
+			sched_yield();
+			replay(t, 0);
+		}
+		return;
+	}
 	if (!t->ahead)
 		t->ahead = nve_ahead_new();
 	if (t->ahead)
 		end_epoch(t, rest_ns);
-	t->mark_ns = now_ns;
 }
 
 void nve_inject_serve_rest(struct nve_thread *t)

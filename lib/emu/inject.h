@@ -20,7 +20,8 @@ struct nve_inject_config {
 	int mode;           /* enum nve_option_inject */
 	uint64_t signal_ns; /* what a signal costs outside of the handler */
 	uint64_t tsc_khz;
-	nve_sigaction_fn *sigaction; /* libc's own, not the hook */
+	const struct nve_replay *replay; /* epochs come from there; NULL: from look-ahead */
+	nve_sigaction_fn *sigaction;     /* libc's own, not the hook */
 };
 
 enum { NVE_INJECT_SIGNAL = SIGURG };

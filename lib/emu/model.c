@@ -4,14 +4,23 @@
 
 typedef unsigned __int128 wide;
 
+/* The most that can be told, where a quantity is beyond it. */
+static uint64_t saturate(wide value, uint32_t *clamps)
+{
+	if (value <= UINT64_MAX)
+		return (uint64_t)value;
+	++*clamps;
+	return UINT64_MAX;
+}
+
 /* Equation 6: whole accesses in a stall time; the rest stays in *carry_ps. */
-static uint64_t accesses(uint64_t stall_ns, uint64_t latency_ps, uint64_t *carry_ps)
+static uint64_t accesses(uint64_t stall_ns, uint64_t latency_ps, uint64_t *carry_ps,
+			 uint32_t *clamps)
 {
 	wide stall_ps = (wide)stall_ns * 1000 + *carry_ps;
-	uint64_t n = (uint64_t)(stall_ps / latency_ps);
 
 	*carry_ps = (uint64_t)(stall_ps % latency_ps);
-	return n;
+	return saturate(stall_ps / latency_ps, clamps);
 }
 
 /* One term of equation 5. */
@@ -39,28 +48,13 @@ struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
 		return d;
 	}
 	d.clamps = epoch->stall_wb_ns > epoch->stall_ns;
-	d.ma_wb = accesses(wb_ns, epoch->latency_ps, &carry->wb_ps);
-	d.ma_ro = accesses(epoch->stall_ns - wb_ns, epoch->latency_ps, &carry->ro_ps);
+	d.ma_wb = accesses(wb_ns, epoch->latency_ps, &carry->wb_ps, &d.clamps);
+	d.ma_ro = accesses(epoch->stall_ns - wb_ns, epoch->latency_ps, &carry->ro_ps, &d.clamps);
 	if (target->symmetric)
 		rlat_ps = wlat_ps = rlat_ps ? rlat_ps : wlat_ps;
 	sum_ps = added_ps(d.ma_ro, rlat_ps, epoch->dram_lat_ps, &d.clamps) +
 		 added_ps(d.ma_wb, wlat_ps, epoch->dram_lat_ps, &d.clamps) + carry->delay_ps;
-	d.delay_ns = (uint64_t)(sum_ps / 1000);
+	d.delay_ns = saturate(sum_ps / 1000, &d.clamps);
 	carry->delay_ps = (uint64_t)(sum_ps % 1000);
 	return d;
-}
-
-uint32_t nve_model_stall(const struct nve_model_counts *c, struct nve_epoch *epoch)
-{
-	uint64_t own = NVE_MIN(c->llc_misses, c->all_misses);
-	uint64_t writebacks = NVE_MIN(c->writebacks, c->all_misses);
-	uint32_t clamps = (own != c->llc_misses) + (writebacks != c->writebacks);
-	wide weighted = (wide)c->w_milli * c->llc_misses;
-	wide all = (wide)c->llc_hits * 1000 + weighted;
-
-	epoch->stall_ns = all ? (uint64_t)(c->l2_stall_ns * weighted / all) : 0;
-	/* Equation 9 says which part of the misses cost a write-back; 7 is that part of 3. */
-	epoch->stall_wb_ns =
-		c->all_misses ? (uint64_t)((wide)epoch->stall_ns * writebacks / c->all_misses) : 0;
-	return clamps;
 }

@@ -36,17 +36,4 @@ struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
 				       const struct nve_epoch *epoch,
 				       struct nve_model_carry *carry);
 
-/* What hardware counters tell of one epoch; for equations 3 and 7 to 9. */
-struct nve_model_counts {
-	uint64_t l2_stall_ns;          /* L_stalls, as time */
-	uint64_t llc_hits, llc_misses; /* LLC_hit, LLC_miss of this core */
-	uint64_t writebacks;           /* WB of the socket */
-	uint64_t all_misses;           /* sum LLC_miss_cpu + sum LLC_miss_PF of the socket */
-	uint32_t w_milli;              /* W, thousandths */
-};
-
-/* Equations 3, 9 and 7: fills stall_ns and stall_wb_ns of *epoch. Returns the number of clamps
- * (write-backs above misses, own misses above all misses). */
-uint32_t nve_model_stall(const struct nve_model_counts *counts, struct nve_epoch *epoch);
-
 #endif

@@ -1,5 +1,6 @@
 #include "emu/monitor.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
@@ -23,8 +24,46 @@ void nve_monitor_setup(const struct nve_model_target *t, nve_thread_create_fn *c
 	create_thread = create;
 }
 
-static void settle_epoch(struct nve_thread *t, const struct nve_epoch *e)
+static void record_birth(struct nve_thread *t)
 {
+	struct nve_record record = {
+		.type = NVE_RECORD_THREAD,
+		.thread = {.thread = t->number,
+			   .tid = (uint64_t)t->tid,
+			   .when_ns = nve_recorder_when_ns(t->born_ns)},
+	};
+
+	t->record_begun = true;
+	nve_recorder_add(&t->record, &record);
+}
+
+static void record_epoch(struct nve_thread *t, const struct nve_thread_epoch *ended)
+{
+	const struct nve_epoch *e = &ended->epoch;
+	struct nve_record record = {
+		.type = NVE_RECORD_EPOCH,
+		.epoch = {.thread = t->number,
+			  .when_ns = nve_recorder_when_ns(ended->ended_ns),
+			  .cpu_ns = e->cpu_ns,
+			  .stall_ns = e->stall_ns,
+			  .stall_wb_ns = e->stall_wb_ns,
+			  .latency_ps = e->latency_ps,
+			  .dram_lat_ps = e->dram_lat_ps,
+			  .stall_se_ns = e->stall_se_ns,
+			  .dirty_se_ppm = e->dirty_se_ppm,
+			  .latency_se_ps = e->latency_se_ps,
+			  .delay_owed_ns = t->model.delay_owed_ns,
+			  .delay_paid_ns = NVE_MIN(ended->served_ns, t->model.delay_owed_ns)},
+	};
+
+	if (!t->record_begun)
+		record_birth(t);
+	nve_recorder_add(&t->record, &record);
+}
+
+static void settle_epoch(struct nve_thread *t, const struct nve_thread_epoch *ended)
+{
+	const struct nve_epoch *e = &ended->epoch;
 	struct nve_model_delay d = nve_model_delay(&target, e, &t->carry);
 	struct nve_thread_model *m = &t->model;
 
@@ -38,19 +77,79 @@ static void settle_epoch(struct nve_thread *t, const struct nve_epoch *e)
 	m->delay_owed_ns += d.delay_ns;
 	m->dram_lat_ps_by_stall += (double)e->dram_lat_ps * (double)e->stall_ns;
 	atomic_fetch_add(&t->owed_ns, d.delay_ns);
+	if (nve_recorder_on())
+		record_epoch(t, ended);
+}
+
+static struct nve_pmu_pending pending_of(const struct nve_thread *t, uint32_t head)
+{
+	struct nve_pmu_pending pending = {0};
+
+	for (uint32_t i = atomic_load(&t->tail); i != head; i++) {
+		const struct nve_epoch *e = &t->ring[i % NVE_THREAD_RING].epoch;
+
+		pending.cpu_ns += e->cpu_ns;
+		pending.looked_ns += e->looked_ns;
+	}
+	return pending;
+}
+
+/* All epochs up to head; counted: by the hardware counters, which have been read for them. */
+static void settle_up_to(struct nve_thread *t, uint32_t head, bool counted)
+{
+	struct nve_pmu_pending pending = pending_of(t, head);
+
+	for (uint32_t i = atomic_load(&t->tail); i != head; i++) {
+		struct nve_thread_epoch ended = t->ring[i % NVE_THREAD_RING];
+
+		if (counted)
+			nve_pmu_apply(&t->pmu, &pending, &ended.epoch);
+		settle_epoch(t, &ended);
+		atomic_store(&t->tail, i + 1);
+	}
+}
+
+/* In the monitor, which alone can read the thread's hardware counters. last: it is about to end. */
+static void settle_counted(struct nve_thread *t, bool last)
+{
+	uint32_t head = atomic_load(&t->head);
+	int rc;
+
+	/* The last time, what was counted in an epoch that goes on is kept for its end. */
+	if (head == atomic_load(&t->tail) && !last)
+		return;
+	rc = nve_pmu_read(&t->pmu, pending_of(t, head), last);
+	if (rc != -EAGAIN)
+		settle_up_to(t, head, rc == 0);
+}
+
+/* Who settles: the thread's monitor, with the record's descriptor in its own file table or -1; or
+ * somebody else. */
+struct settler {
+	bool monitor, last;
+	int record;
+};
+
+static void settle(struct nve_thread *t, const struct settler *who)
+{
+	bool full;
+
+	if (atomic_exchange_explicit(&t->settling, true, memory_order_acquire))
+		return;
+	if (!nve_pmu_is_open(&t->pmu))
+		settle_up_to(t, atomic_load(&t->head), false);
+	else if (who->monitor)
+		settle_counted(t, who->last);
+	/* What a handler has settled for a monitor that was late is the monitor's to write. */
+	full = t->record.used > sizeof(t->record.bytes) / 2;
+	if (who->record >= 0 || !t->has_monitor || full)
+		nve_recorder_flush(&t->record, who->record, full && !t->has_monitor);
+	atomic_store_explicit(&t->settling, false, memory_order_release);
 }
 
 void nve_monitor_settle(struct nve_thread *t)
 {
-	if (atomic_exchange_explicit(&t->settling, true, memory_order_acquire))
-		return;
-	while (atomic_load(&t->tail) != atomic_load(&t->head)) {
-		uint32_t tail = atomic_load(&t->tail);
-
-		settle_epoch(t, &t->ring[tail % NVE_THREAD_RING]);
-		atomic_store(&t->tail, tail + 1);
-	}
-	atomic_store_explicit(&t->settling, false, memory_order_release);
+	settle(t, &(struct settler){.record = -1});
 }
 
 void nve_monitor_wake(struct nve_thread *t)
@@ -60,11 +159,18 @@ void nve_monitor_wake(struct nve_thread *t)
 }
 
 /* The monitor's files are its own: what it opens takes no descriptor number from the program, and
- * it keeps none of the program's open. */
-static void leave_file_table(void)
+ * it keeps none of the program's open. *record: the descriptor of the record, or -1. False: where a
+ * filter forbids that. */
+static bool leave_file_table(int *record)
 {
-	if (syscall(SYS_unshare, CLONE_FILES) == 0)
-		syscall(SYS_close_range, 0, ~0u, 0);
+	*record = -1;
+	if (syscall(SYS_unshare, CLONE_FILES))
+		return false;
+	*record = nve_recorder_descriptor();
+	if (*record > 0)
+		syscall(SYS_close_range, 0, *record - 1, 0);
+	syscall(SYS_close_range, *record + 1, ~0u, 0);
+	return true;
 }
 
 /* A program of real-time priority does not mean us. */
@@ -79,20 +185,25 @@ static void leave_real_time(void)
 static void *monitor(void *arg)
 {
 	struct nve_thread *t = arg;
+	struct settler who = {.monitor = true, .record = -1};
 	uint32_t seen = 0;
 
 	atomic_store(&t->monitor_tid, (int)syscall(SYS_gettid));
 	leave_real_time();
-	leave_file_table();
+	nve_pmu_open(&t->pmu, t->tid, leave_file_table(&who.record));
 	nve_pages_refresh();
 	while (!atomic_load(&t->stop)) {
 		syscall(SYS_futex, &t->wake, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 		seen = atomic_load(&t->wake);
-		nve_monitor_settle(t);
+		settle(t, &who);
 		if (nve_pages_wanted())
 			nve_pages_refresh();
 		t->monitor_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	}
+	who.last = true;
+	settle(t, &who);
+	nve_pmu_close(&t->pmu);
+	t->monitor_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	return NULL;
 }
 

@@ -83,6 +83,7 @@ void nve_thread_after_fork(bool child)
 		registry.first = NULL;
 		for (; t; t = next) {
 			next = t->next;
+			nve_pmu_forget(&t->pmu);
 			release(t);
 		}
 		nve_thread_self = NULL;

@@ -14,8 +14,11 @@
 #include <stdint.h>
 
 #include "count/ahead/ahead.h"
+#include "count/pmu/pmu.h"
+#include "count/replay.h"
 #include "count/source.h"
 #include "emu/model.h"
+#include "emu/recorder.h"
 
 enum { NVE_THREAD_RING = 64 };
 
@@ -23,6 +26,13 @@ enum { NVE_THREAD_RING = 64 };
 struct nve_thread_model {
 	uint64_t epochs, cpu_ns, stall_ns, stall_wb_ns, ma_ro, ma_wb, clamps, delay_owed_ns;
 	double dram_lat_ps_by_stall; /* sum of dram_lat_ps * stall_ns, for the mean */
+};
+
+/* An epoch on its way from the handler to the monitor. */
+struct nve_thread_epoch {
+	struct nve_epoch epoch;
+	uint64_t ended_ns;  /* CLOCK_MONOTONIC */
+	uint64_t served_ns; /* delay of the thread until then, by injection or by the tool's cost */
 };
 
 /* The kernel's account of a thread. */
@@ -33,6 +43,8 @@ struct nve_thread_times {
 struct nve_thread {
 	struct nve_thread *next, *previous; /* registry; under its lock */
 	int tid;
+	uint64_t number;  /* in the order in which the process made its threads, from 0 */
+	uint64_t born_ns; /* CLOCK_MONOTONIC */
 	char name[16];
 	pthread_t monitor;
 	_Atomic bool has_monitor;
@@ -42,7 +54,8 @@ struct nve_thread {
 	/* handler */
 	int timer_id;
 	_Atomic bool has_timer;
-	struct nve_ahead *ahead;      /* mapped at the first sample */
+	struct nve_ahead *ahead; /* mapped at the first sample */
+	struct nve_replay_cursor replay;
 	struct nve_thread_times mark; /* when the program went on last */
 	uint64_t mark_ns;             /* thread CPU clock when the program went on last */
 	uint64_t since_epoch_ns;      /* program's CPU time since the last epoch ended */
@@ -53,7 +66,7 @@ struct nve_thread {
 	bool ending; /* no more samples */
 
 	/* epochs on their way from the handler (head) to the monitor (tail) */
-	struct nve_epoch ring[NVE_THREAD_RING];
+	struct nve_thread_epoch ring[NVE_THREAD_RING];
 	_Atomic uint32_t head, tail;
 
 	/* settle */
@@ -61,6 +74,10 @@ struct nve_thread {
 	struct nve_model_carry carry;
 	struct nve_thread_model model;
 	uint64_t monitor_ns; /* the monitor thread's own CPU time */
+	struct nve_pmu pmu;  /* hardware counters; the monitor's */
+	struct nve_recorder_buffer record;
+	bool record_begun;
+	_Atomic bool record_ended;
 
 	_Atomic uint64_t owed_ns; /* written under settling, read by the handler */
 	_Atomic uint32_t wake;    /* futex word: counts wake-ups of the monitor */

@@ -155,39 +155,51 @@ static int write_sink(void *ctx, const void *data, size_t size)
 	return nve_file_append(ctx, data, size);
 }
 
-static int write_once(struct nve_outfile *o, const char *path,
-		      int (*produce)(void *ctx, const struct nve_report_sink *sink), void *ctx)
+int nve_outfile_claim(const struct nve_outfile *o, int (*make)(void *ctx, const char *path),
+		      void *ctx, char *path, bool *moved)
 {
-	const struct nve_report_sink sink = {.write = write_sink, .ctx = &o->file};
-	int err = nve_file_create(&o->file, path, 0666);
+	int rc = -EEXIST;
 
+	for (unsigned attempt = 0; rc == -EEXIST && attempt < LAST_NUMBER; attempt++) {
+		rc = make_path(o, attempt, path);
+		if (!rc)
+			rc = make(ctx, path);
+		*moved = attempt && !o->numbered;
+	}
+	return rc;
+}
+
+struct report {
+	struct nve_file *file;
+	int (*produce)(void *ctx, const struct nve_report_sink *sink);
+	void *ctx;
+};
+
+static int write_once(void *ctx, const char *path)
+{
+	const struct report *r = ctx;
+	const struct nve_report_sink sink = {.write = write_sink, .ctx = r->file};
+	int err;
+
+	/* Saves the work of writing; what decides is the renaming, which replaces none. */
+	if (is_taken(path))
+		return -EEXIST;
+	err = nve_file_create(r->file, path, 0666);
 	if (err)
 		return err;
-	err = produce(ctx, &sink);
+	err = r->produce(r->ctx, &sink);
 	if (err) {
-		nve_file_discard(&o->file);
+		nve_file_discard(r->file);
 		return err;
 	}
-	return nve_file_commit(&o->file, false);
+	return nve_file_commit(r->file, false);
 }
 
 int nve_outfile_write(struct nve_outfile *o,
 		      int (*produce)(void *ctx, const struct nve_report_sink *sink), void *ctx,
 		      char *path, bool *moved)
 {
-	for (unsigned attempt = 0; attempt < LAST_NUMBER; attempt++) {
-		int err = make_path(o, attempt, path);
+	struct report report = {.file = &o->file, .produce = produce, .ctx = ctx};
 
-		if (err)
-			return err;
-		/* Saves the work of writing; what decides is the renaming, which replaces none. */
-		if (is_taken(path))
-			continue;
-		err = write_once(o, path, produce, ctx);
-		if (!err)
-			*moved = attempt && !o->numbered;
-		if (err != -EEXIST)
-			return err;
-	}
-	return -EEXIST;
+	return nve_outfile_claim(o, write_once, &report, path, moved);
 }

@@ -1,6 +1,6 @@
 /*
- * The file of NVM_OUT: from the pattern to a name, from the name to a complete file that replaces
- * none. No malloc, no stdio; signal-safe.
+ * The file of NVM_OUT or NVM_RECORD: from the pattern to a name, from the name to a complete file
+ * that replaces none. No malloc, no stdio; signal-safe.
  *
  *   %p process id  %e program  %h host  %t time of start (UTC)  %n number, from 1  %% the sign
  * itself
@@ -51,5 +51,12 @@ int nve_outfile_name(struct nve_outfile *o, const char *pattern,
 int nve_outfile_write(struct nve_outfile *o,
 		      int (*produce)(void *ctx, const struct nve_report_sink *sink), void *ctx,
 		      char *path, bool *moved);
+
+/*
+ * Finds a name that is not taken: calls make for one after the other until it returns something
+ * else than -EEXIST, and returns that. path and *moved: as above, of the last name.
+ */
+int nve_outfile_claim(const struct nve_outfile *o, int (*make)(void *ctx, const char *path),
+		      void *ctx, char *path, bool *moved);
 
 #endif

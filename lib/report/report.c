@@ -49,15 +49,23 @@ static void write_program(struct nve_json *j, const struct nve_snapshot *s)
 	nve_json_close(j);
 }
 
-static void write_machine(struct nve_json *j, const struct nve_machine_snapshot *m)
+static void write_machine(struct nve_json *j, const struct nve_snapshot *s)
 {
+	const struct nve_machine_snapshot *m = &s->machine;
+
 	nve_json_object(j, "machine");
 	nve_json_field(j, "cpu", m->cpu, sizeof(m->cpu));
 	nve_json_uint(j, "tsc_khz", m->tsc_khz);
 	put_ps(j, "dram_lat_ns", m->dram_lat_ps);
-	nve_json_string(j, "dram_lat_origin", m->dram_lat_given ? "NVM_DRAM_LAT" : "measured");
+	nve_json_string(j, "dram_lat_origin",
+			s->replay.file      ? "record"
+			: m->dram_lat_given ? "NVM_DRAM_LAT"
+					    : "measured");
 	put_ps(j, "llc_lat_ns", m->llc_lat_ps);
-	nve_json_string(j, "llc_lat_origin", m->llc_lat_given ? "NVM_LLC_LAT" : "measured");
+	nve_json_string(j, "llc_lat_origin",
+			m->llc_lat_given ? "NVM_LLC_LAT"
+			: s->replay.file ? "record"
+					 : "measured");
 	nve_json_decimal(j, "w", m->w_milli, 3);
 	nve_json_uint(j, "fence_cycles", m->fence_cycles);
 	nve_json_uint(j, "threshold_cycles", m->threshold_cycles);
@@ -84,9 +92,49 @@ static void write_settings(struct nve_json *j, const struct nve_options *o)
 static void write_sources(struct nve_json *j, const struct nve_snapshot *s)
 {
 	nve_json_object(j, "sources");
-	nve_json_string(j, "stall_time", s->stall_source);
-	nve_json_string(j, "dirty_fraction", s->dirty_source);
+	nve_json_string(j, "stall_time", s->sources.stall);
+	nve_json_string(j, "dirty_fraction", s->sources.dirty);
+	nve_json_string(j, "latency", s->sources.latency);
+	nve_json_string(j, "addresses", s->sources.addresses);
 	nve_json_string(j, "timer", s->timer_source);
+	nve_json_string(j, "counter_events", s->counter_events);
+	nve_json_object(j, "why_not_better");
+	nve_json_field(j, "stall_time", s->sources.stall_why, sizeof(s->sources.stall_why));
+	nve_json_field(j, "dirty_fraction", s->sources.dirty_why, sizeof(s->sources.dirty_why));
+	nve_json_field(j, "addresses", s->sources.addresses_why, sizeof(s->sources.addresses_why));
+	nve_json_close(j);
+	nve_json_object(j, "socket_wide");
+	nve_json_uint(j, "reads", s->uncore_reads);
+	nve_json_uint(j, "clamps", s->uncore_clamps);
+	nve_json_uint(j, "failures", s->uncore_failures);
+	nve_json_close(j);
+	nve_json_close(j);
+}
+
+/* How far the record, and the threads, were from one another. */
+static void write_left(struct nve_json *j, const struct nve_totals *t)
+{
+	nve_json_uint(j, "left_epochs", t->replay_left_epochs);
+	nve_json_uint(j, "left_cpu_ns", t->replay_left_ns);
+	nve_json_uint(j, "beyond_cpu_ns", t->replay_beyond_ns);
+}
+
+static void write_replay(struct nve_json *j, const struct nve_snapshot *s)
+{
+	const struct nve_replay_snapshot *r = &s->replay;
+
+	if (!r->file)
+		return;
+	nve_json_object(j, "replay");
+	nve_json_string(j, "file", r->file);
+	nve_json_string(j, "program", r->program);
+	nve_json_string(j, "host", r->host);
+	put_time(j, "started_at", r->started_at_s);
+	nve_json_bool(j, "complete", r->complete);
+	nve_json_uint(j, "threads", r->threads);
+	nve_json_uint(j, "epochs", r->epochs);
+	nve_json_uint(j, "cpu_ns", r->cpu_ns);
+	write_left(j, &s->totals);
 	nve_json_close(j);
 }
 
@@ -165,6 +213,29 @@ static void write_windows(struct nve_json *j, const struct nve_totals *t,
 	nve_json_close(j);
 }
 
+/* running over enabled is one unless other groups had a share of the counters. */
+static void write_counters(struct nve_json *j, const struct nve_pmu_sums *c)
+{
+	uint64_t ppm = 1000000;
+
+	if (c->reads.enabled_ns)
+		ppm = (uint64_t)((unsigned __int128)c->reads.running_ns * 1000000 /
+				 c->reads.enabled_ns);
+	nve_json_object(j, "counters");
+	nve_json_uint(j, "epochs", c->epochs);
+	nve_json_uint(j, "reads", c->reads.reads);
+	nve_json_uint(j, "unread", c->reads.unread);
+	put_ppm(j, "running_share", (uint32_t)NVE_MIN(ppm, UINT64_C(1000000)));
+	nve_json_uint(j, "wraps", c->reads.wraps);
+	nve_json_uint(j, "backwards", c->reads.backwards);
+	nve_json_uint(j, "clamps", c->clamps);
+	nve_json_uint(j, "looked_ns", c->looked_ns);
+	nve_json_uint(j, "ahead_stall_ns", c->ahead_stall_ns);
+	nve_json_uint(j, "ahead_stall_wb_ns", c->ahead_stall_wb_ns);
+	nve_json_uint(j, "uncounted_threads", c->uncounted);
+	nve_json_close(j);
+}
+
 static void write_totals(struct nve_json *j, const struct nve_totals *t,
 			 const struct nve_snapshot *whose)
 {
@@ -181,6 +252,7 @@ static void write_totals(struct nve_json *j, const struct nve_totals *t,
 	nve_json_uint(j, "saved_ns", t->saved_ns);
 	nve_json_uint(j, "monitor_ns", t->monitor_ns);
 	nve_json_close(j);
+	write_counters(j, &t->counters);
 }
 
 static void write_threads(struct nve_json *j, const struct nve_snapshot *s)
@@ -195,6 +267,8 @@ static void write_threads(struct nve_json *j, const struct nve_snapshot *s)
 		nve_json_decimal(j, "tid", t->tid, 0);
 		nve_json_field(j, "name", t->name, sizeof(t->name));
 		nve_json_bool(j, "alive", t->alive);
+		if (s->replay.file)
+			write_left(j, &t->totals);
 		write_totals(j, &t->totals, NULL);
 		nve_json_close(j);
 	}
@@ -212,9 +286,10 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 	write_program(&j, s);
 	nve_json_string(&j, "emulated", s->emulated ? "yes" : "no");
 	nve_json_field(&j, "why_not", s->why_not, s->emulated ? 0 : sizeof(s->why_not));
-	write_machine(&j, &s->machine);
+	write_machine(&j, s);
 	write_settings(&j, &s->options);
 	write_sources(&j, s);
+	write_replay(&j, s);
 	nve_json_object(&j, "totals");
 	write_totals(&j, &s->totals, s);
 	nve_json_close(&j);

@@ -12,6 +12,8 @@
 
 #include "base/options.h"
 #include "count/ahead/interp.h"
+#include "count/pmu/pmu.h"
+#include "count/source.h"
 
 enum { NVE_SNAPSHOT_STOP_NAMES = 16 };
 
@@ -52,6 +54,9 @@ struct nve_totals {
 	uint64_t handler_ns, lookahead_ns, saved_ns;
 	/* in the monitor threads */
 	uint64_t monitor_ns;
+	struct nve_pmu_sums counters; /* hardware counters; zeros without */
+	/* of a replay: what no thread took, and CPU time after the last epoch that was taken */
+	uint64_t replay_left_epochs, replay_left_ns, replay_beyond_ns;
 };
 
 struct nve_thread_snapshot {
@@ -73,17 +78,30 @@ struct nve_machine_snapshot {
 	uint64_t calibrated_at_s; /* CLOCK_REALTIME, seconds; 0: never */
 };
 
+/* The record that is replayed. */
+struct nve_replay_snapshot {
+	const char *file; /* NULL: nothing is replayed */
+	const char *program, *host;
+	uint64_t started_at_s;
+	bool complete;
+	uint64_t threads, epochs, cpu_ns;
+};
+
 struct nve_snapshot {
 	char program[64];
 	int pid, ppid;
 	char host[64];
 	uint64_t started_at_s, wall_ns;
 	bool emulated;
-	char why_not[200]; /* when not emulated: the missing piece */
-	const char *stall_source, *dirty_source,
-		*timer_source; /* "look-ahead", "cpu-time timer", ... */
+	char why_not[400]; /* when not emulated: the missing piece */
+	struct nve_sources sources;
+	const char *timer_source;   /* "thread CPU-time timer", "none" */
+	const char *counter_events; /* whose, where hardware counters count; or empty */
+	/* socket-wide counters: reads, fractions above one, reads that failed */
+	uint64_t uncore_reads, uncore_clamps, uncore_failures;
 	struct nve_machine_snapshot machine;
 	struct nve_options options;
+	struct nve_replay_snapshot replay;
 	struct nve_totals totals;
 	/* instructions that ended windows early, most frequent first; unused names are empty */
 	struct {

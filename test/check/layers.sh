@@ -18,8 +18,8 @@ lib/emu: base count
 lib/heap: base count
 lib/report: base count
 preload: base emu heap runtime.h nvmemu.h
-cli: base count report bench chase.h nvmemu.h
-bench: base
+cli: base count report bench chase.h counters.h nvmemu.h
+bench: base count
 '
 
 check_include() { # file, included, allowed
@@ -49,7 +49,7 @@ done <<<"$arrows"
 owners='
 getenv|secure_getenv ; lib preload cli ; lib/base/options.c
 dlsym|dlvsym ; lib preload cli ; preload/real.c
-sigaction|rt_sigaction|signal|timer_create ; lib preload ; lib/emu/inject.c preload/hook_signal.c preload/hook_syscall.c
+sigaction|rt_sigaction|signal|timer_create ; lib preload ; lib/emu/inject.c preload/hook_signal.c preload/hook_syscall.[ch]
 tgkill|pthread_kill|pthread_sigqueue|sigqueue|kill|raise ; lib preload ; lib/emu/inject*.c preload/hook_signal*.c
 perf_event_open|pfm_[a-z_]+ ; lib preload cli ; lib/count/*
 mallctl|mallocx|dallocx|sdallocx ; lib preload cli ; lib/heap/arena*.c

@@ -8,7 +8,8 @@ BAD = {
     "NVM_RLAT": ["", "fast", "0", "-5", "300 ns ns", "2ms", "1e3", "300lightyears"],
     "NVM_WLAT": ["fast", "0x300", "3OO", "nan"],
     "NVM_MODEL": ["both"],
-    "NVM_COUNTERS": ["abacus", "pmu", "replay:x"],
+    "NVM_COUNTERS": ["abacus", "replay:x"],
+    "NVM_PMU_EVENTS": ["", "stall", "stall=4", "stall=4/0x", "miss=1/1", "stall=1/1,written=1/2"],
     "NVM_EPOCH": ["20", "1us", "2s", "-20ms"],
     "NVM_BUDGET": ["0", "100%", "much"],
     "NVM_INJECT": ["maybe"],
@@ -34,7 +35,7 @@ for name, values in BAD.items():
         if value == "" and name != "NVM_OUT":
             continue
         refused({"NVM_WLAT": "600"} | {name: value}, name)
-        if len(value) < 60 and "%" not in value and value not in ("pmu", "replay:x"):
+        if len(value) < 60 and "%" not in value and value != "replay:x":
             refused({"NVM_WLAT": "600"} | {name: value}, name, f"'{value}'", "accepted: ")
 # bad values are told even where nothing would be emulated
 refused({"NVM_EPOCH": "soon"}, "NVM_EPOCH", "'soon'")

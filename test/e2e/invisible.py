@@ -1,5 +1,5 @@
 """Programs that are hard on a preloaded library behave as if it were not there."""
-from victim import EMULATE, INERT, prog, run, succeeds
+from victim import EMULATE, INERT, prog, run, succeeds, told
 
 FAST = EMULATE | {"NVM_EPOCH": "1ms"}
 SLOW = EMULATE | {"NVM_RLAT": "2us", "NVM_WLAT": "5us"}
@@ -13,6 +13,8 @@ for settings in (INERT, FAST):
     succeeds(prog("signals"), "faults", settings=settings)
     succeeds(prog("mappings"), output="done\n", settings=settings)
     succeeds(prog("blocking"), settings=settings)
+    raw = run(prog("raw"), settings=settings)
+    assert told(raw) == (7, "", ""), raw
     for what in ("cancel", "storm", "stacks"):
         succeeds(prog("threads"), what, output="done\n", settings=settings)
 # with delays long enough to be met everywhere

@@ -134,3 +134,29 @@ for lib in filter(None, real):
     assert done.returncode in (0, 1), done
     row = r"^(?:wb|ro)bench .* (?:within|beyond) [\d.]+$"
     assert len(re.findall(row, done.stdout, re.M)) == 3, done
+
+# Both providers side by side: without counters it says so; with software events in their place the
+# table is there, whatever its figures.
+def compare(*args, env=(), lib=None):
+    return subprocess.run([nvmemu, "validate", "--compare", "--slice", "40", *args,
+                           "--lib", lib or real[0]], env=clean | dict(env), capture_output=True,
+                          text=True, timeout=100)
+
+
+workload = os.path.join(os.path.dirname(nvmemu), "nvmemu-workload")
+if real and os.path.exists(workload):
+    done = compare(env={"NVM_PMU_EVENTS": "stall=99/1"})
+    assert done.returncode == 125 and done.stdout == "", done
+    assert "no hardware counters" in done.stderr, done
+    done = compare(lib=idle)
+    assert done.returncode == 1 and "could not be compared" in done.stderr, done
+    done = compare(env={"NVM_PMU_EVENTS": "stall=1/1"})
+    assert done.returncode == 0 and done.stderr == "", done
+    head, *rows, last = done.stdout.splitlines()
+    assert head.split()[:3] == ["kernel", "stall:", "look-ahead"], head
+    assert len(rows) > 20 and re.match(r"compare: .* over %d workloads$" % len(rows), last), done
+    for row in rows:
+        name, counted, looked, difference, *dirty = row.split()
+        assert 0.3 < float(counted) <= 1.01, row
+        assert abs(float(looked) - float(counted) - float(difference)) < 0.0011, row
+        assert dirty[0] == "-", row

@@ -137,19 +137,31 @@ static int check_sandbox(const char *how)
 	return 0;
 }
 
-/* Answers perf_event_open with the error named and runs the rest of the command line. */
-static int refuse_perf(int argc, char **argv)
+/* Answers a system call with the error named and runs the rest of the command line. */
+static int refuse(unsigned number, int argc, char **argv)
 {
-	unsigned error = argc > 2 && !strcmp(argv[2], "ENOSYS") ? ENOSYS : EPERM;
+	static const struct {
+		const char *name;
+		unsigned error;
+	} errors[] = {{"EPERM", EPERM},   {"EACCES", EACCES}, {"ENOENT", ENOENT},
+		      {"ENOSYS", ENOSYS}, {"EMFILE", EMFILE}, {"EBUSY", EBUSY},
+		      {"ENODEV", ENODEV}};
+	unsigned error = 0;
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_perf_event_open, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
 	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
 
-	if (argc < 4 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	for (size_t i = 0; argc > 3 && i < sizeof(errors) / sizeof(errors[0]); i++) {
+		if (!strcmp(argv[2], errors[i].name))
+			error = errors[i].error;
+	}
+	CHECK(error);
+	code[2].k |= error;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
 		return 77;
 	execv(argv[3], argv + 3);
@@ -162,7 +174,9 @@ int main(int argc, char **argv)
 	int rc = 2;
 
 	if (!strcmp(what, "refuse-perf"))
-		return refuse_perf(argc, argv);
+		return refuse(SYS_perf_event_open, argc, argv);
+	if (!strcmp(what, "refuse-unshare"))
+		return refuse(SYS_unshare, argc, argv);
 	work_ms(20);
 	if (!strcmp(what, "alone"))
 		rc = check_alone();

@@ -219,18 +219,19 @@ static void check_errno(void)
 /* A stack too small for a handler is none of the program's problem until it uses it. */
 static void check_small_stack(void)
 {
-	static char memory[3 * 4096];
-	stack_t small = {.ss_sp = memory + 4096, .ss_size = 4096}, got;
+	enum { BYTES = 5120 /* the least that every kernel accepts */ };
+	static char memory[3 * BYTES];
+	stack_t small = {.ss_sp = memory + BYTES, .ss_size = BYTES}, got;
 
 	memset(memory, 0x5a, sizeof(memory));
 	CHECK(!sigaltstack(&small, NULL));
 	work_ms(100);
-	for (size_t i = 0; i < 4096; i++)
-		CHECK(memory[i] == 0x5a && memory[2 * 4096 + i] == 0x5a);
+	for (size_t i = 0; i < BYTES; i++)
+		CHECK(memory[i] == 0x5a && memory[2 * BYTES + i] == 0x5a);
 	CHECK(!sigaltstack(NULL, &got));
 	CHECK(got.ss_sp == small.ss_sp && got.ss_size == small.ss_size && got.ss_flags == 0);
 	small.ss_flags = SS_DISABLE;
-	CHECK(!sigaltstack(&small, &got) && got.ss_sp == memory + 4096);
+	CHECK(!sigaltstack(&small, &got) && got.ss_sp == memory + BYTES);
 	CHECK(!sigaltstack(NULL, &got) && got.ss_flags == SS_DISABLE);
 	work_ms(20);
 }

@@ -90,6 +90,8 @@ static void check_stacks(void)
 	pthread_t thread;
 
 	for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		if (sizes[i] < (size_t)PTHREAD_STACK_MIN)
+			continue;
 		pthread_attr_init(&attr);
 		CHECK(!pthread_attr_setstacksize(&attr, sizes[i]));
 		CHECK(!pthread_create(&thread, &attr, work_shortly, (void *)40));

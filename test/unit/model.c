@@ -111,12 +111,90 @@ static void overflow(void **state)
 
 	(void)state;
 	assert_true(d.ma_ro == year_ns / 200 && d.ma_wb == year_ns / 200);
-	/* 9999 times the year does not fit 64 bits of picoseconds, but does fit nanoseconds up to
-	 * 584 years; more than that cannot be owed. */
+	/* 9999 years: more than the 584 that 64 bits of nanoseconds hold cannot be owed. */
+	assert_true(d.delay_ns == UINT64_MAX && d.clamps == 1);
 	assert_true(carry.delay_ps < 1000 && carry.ro_ps < 100000 && carry.wb_ps < 100000);
 	target.rlat_ps = target.wlat_ps = 1100000;
 	d = nve_model_delay(&target, &epoch, &carry);
 	assert_true(d.delay_ns == year_ns / 100 * 1000);
+}
+
+static uint64_t random_below(uint64_t *x, uint64_t limit)
+{
+	*x = *x * 6364136223846793005u + 1442695040888963407u;
+	return (uint64_t)((unsigned __int128)*x * limit >> 64);
+}
+
+/*
+ * A year of epochs of the greatest length, with any shares and latencies: what comes out is what
+ * equations 5 and 6 give for each, in exact arithmetic, and remainders stay remainders.
+ */
+static void year(void **state)
+{
+	enum { SECONDS = 365 * 24 * 3600, STEP = 16 };
+	struct nve_model_target target = {.rlat_ps = 50000000, .wlat_ps = 60000000};
+	struct nve_epoch epoch = {.cpu_ns = 1000000000};
+	struct nve_model_carry carry = {0};
+	unsigned __int128 ro_ps = 0, wb_ps = 0, owed_ps = 0, owed_ns = 0;
+	uint64_t x = 1, ma_ro = 0, ma_wb = 0;
+
+	(void)state;
+	epoch.latency_ps = 150001;
+	for (int i = 0; i < SECONDS; i += STEP) {
+		struct nve_model_delay d;
+
+		epoch.stall_ns = STEP * random_below(&x, epoch.cpu_ns + 1);
+		epoch.stall_wb_ns = random_below(&x, epoch.stall_ns + 1);
+		epoch.dram_lat_ps = 80000 + random_below(&x, 70000);
+		wb_ps += (unsigned __int128)epoch.stall_wb_ns * 1000;
+		ro_ps += (unsigned __int128)(epoch.stall_ns - epoch.stall_wb_ns) * 1000;
+		d = nve_model_delay(&target, &epoch, &carry);
+		assert_int_equal(d.clamps, 0);
+		ma_ro += d.ma_ro;
+		ma_wb += d.ma_wb;
+		owed_ns += d.delay_ns;
+		owed_ps += (unsigned __int128)d.ma_ro * (target.rlat_ps - epoch.dram_lat_ps) +
+			   (unsigned __int128)d.ma_wb * (target.wlat_ps - epoch.dram_lat_ps);
+		if (carry.delay_ps >= 1000 || carry.ro_ps >= 150001 || carry.wb_ps >= 150001)
+			fail_msg("a remainder that is none, second %d", i);
+	}
+	assert_true(ma_ro == ro_ps / epoch.latency_ps && ma_wb == wb_ps / epoch.latency_ps);
+	assert_true(owed_ns == owed_ps / 1000 && owed_ns <= UINT64_MAX);
+	assert_true(carry.delay_ps == owed_ps % 1000);
+}
+
+/* Anything at all: never less than nothing, never more than the equations say without rounding. */
+static void anything(void **state)
+{
+	uint64_t x = 7;
+
+	(void)state;
+	for (int i = 0; i < 200000; i++) {
+		struct nve_model_target target = {.rlat_ps = random_below(&x, 1000000001),
+						  .wlat_ps = random_below(&x, 1000000001),
+						  .symmetric = i % 7 == 0};
+		struct nve_epoch epoch = {.stall_ns = random_below(&x, UINT64_MAX) >> i % 64,
+					  .stall_wb_ns = random_below(&x, UINT64_MAX) >> i % 61,
+					  .latency_ps =
+						  random_below(&x, UINT64_MAX) >> (i % 63 + 1),
+					  .dram_lat_ps = random_below(&x, 300000)};
+		struct nve_model_carry carry = {0};
+		struct nve_model_delay d = nve_model_delay(&target, &epoch, &carry);
+		uint64_t highest =
+			target.rlat_ps > target.wlat_ps ? target.rlat_ps : target.wlat_ps;
+		unsigned __int128 stall_ps = (unsigned __int128)epoch.stall_ns * 1000, most;
+
+		if (!epoch.latency_ps) {
+			assert_true(d.delay_ns + d.ma_ro + d.ma_wb == 0);
+			continue;
+		}
+		most = stall_ps / epoch.latency_ps;
+		assert_true((unsigned __int128)d.ma_ro + d.ma_wb <= most);
+		/* The greatest latency that may be set times the most accesses that fit 128 bits.
+		 */
+		assert_true(d.delay_ns <= most * highest / 1000);
+		assert_true(carry.delay_ps < 1000);
+	}
 }
 
 /* What many short epochs owe is what one long one owes, to the nanosecond. */
@@ -152,62 +230,13 @@ static void remainders(void **state)
 	assert_memory_equal(&carry, &carry_once, sizeof(carry));
 }
 
-/* L_stalls 1 ms; 3000 hits, 1000 misses, W = 10: 10000 of 13000 weights are misses'. */
-static void equations_3_7_and_9(void **state)
-{
-	struct nve_model_counts c = {.l2_stall_ns = 1300000,
-				     .llc_hits = 3000,
-				     .llc_misses = 1000,
-				     .writebacks = 600,
-				     .all_misses = 2400,
-				     .w_milli = 10000};
-	struct nve_epoch epoch = {0};
-
-	(void)state;
-	assert_int_equal(nve_model_stall(&c, &epoch), 0);
-	assert_int_equal(epoch.stall_ns, 1000000);
-	assert_int_equal(epoch.stall_wb_ns, 250000);
-	/* no misses, no hits, nothing at all */
-	c.llc_misses = 0;
-	assert_int_equal(nve_model_stall(&c, &epoch), 0);
-	assert_int_equal(epoch.stall_ns, 0);
-	c.llc_misses = 1000;
-	c.llc_hits = 0;
-	nve_model_stall(&c, &epoch);
-	assert_int_equal(epoch.stall_ns, 1300000);
-	c = (struct nve_model_counts){.l2_stall_ns = 5};
-	assert_int_equal(nve_model_stall(&c, &epoch), 0);
-	assert_int_equal(epoch.stall_ns + epoch.stall_wb_ns, 0);
-}
-
-static void counter_clamps(void **state)
-{
-	struct nve_model_counts c = {.l2_stall_ns = 1000000,
-				     .llc_misses = 1000,
-				     .writebacks = 5000,
-				     .all_misses = 2000,
-				     .w_milli = 5000};
-	struct nve_epoch epoch = {0};
-
-	(void)state;
-	assert_int_equal(nve_model_stall(&c, &epoch), 1);
-	assert_int_equal(epoch.stall_wb_ns, epoch.stall_ns);
-	c.all_misses = 500;
-	assert_int_equal(nve_model_stall(&c, &epoch), 2);
-	assert_true(epoch.stall_wb_ns <= epoch.stall_ns);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equation_5_and_6),
-		cmocka_unit_test(two_latencies),
-		cmocka_unit_test(symmetric),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(overflow),
-		cmocka_unit_test(remainders),
-		cmocka_unit_test(equations_3_7_and_9),
-		cmocka_unit_test(counter_clamps),
+		cmocka_unit_test(equation_5_and_6), cmocka_unit_test(two_latencies),
+		cmocka_unit_test(symmetric),        cmocka_unit_test(limits),
+		cmocka_unit_test(overflow),         cmocka_unit_test(year),
+		cmocka_unit_test(anything),         cmocka_unit_test(remainders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

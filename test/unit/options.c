@@ -146,33 +146,64 @@ static void paths(void **state)
 
 /* name=value; the message must name both and show what is accepted. */
 static const char *const bad[] = {
-	"NVM_RLAT=",         "NVM_WLAT=300 x",
-	"NVM_WLAT=-5",       "NVM_WLAT=1e3",
-	"NVM_WLAT=0x10",     "NVM_WLAT=nan",
-	"NVM_WLAT=0",        "NVM_WLAT=0.999",
-	"NVM_WLAT=1.001ms",  "NVM_WLAT=1s",
-	"NVM_WLAT=300.0001", "NVM_WLAT= 300",
-	"NVM_WLAT=none",     "NVM_WLAT=DRAM's own",
-	"NVM_DRAM_LAT=x",    "NVM_LLC_LAT=99999999999999999999",
-	"NVM_WLAT=3OO",      "NVM_WLAT=300,400",
-	"NVM_EPOCH=20",      "NVM_EPOCH=99us",
-	"NVM_EPOCH=99999ns", "NVM_EPOCH=1001ms",
-	"NVM_EPOCH=1.1s",    "NVM_EPOCH=0.1ns",
-	"NVM_EPOCH=",        "NVM_EPOCH=1m",
-	"NVM_BUDGET=0",      "NVM_BUDGET=0.009%",
-	"NVM_BUDGET=50.01%", "NVM_BUDGET=1%%",
-	"NVM_BUDGET=%",      "NVM_BUDGET=1 %",
-	"NVM_BUDGET=",       "NVM_BUDGET=0.010001%",
-	"NVM_MODEL=",        "NVM_MODEL=Symmetric",
-	"NVM_MODEL=sym",     "NVM_MODEL=symmetric ",
-	"NVM_COUNTERS=none", "NVM_COUNTERS=replay",
-	"NVM_INJECT=on",     "NVM_INJECT=spinning",
-	"NVM_STRICT=",       "NVM_STRICT=2",
-	"NVM_STRICT=ON",     "NVM_STRICT=y",
-	"NVM_LOG=warning",   "NVM_LOG=3",
-	"NVM_OUT=",          "NVM_OUT=/tmp/%q",
-	"NVM_OUT=/tmp/r.%",  "NVM_OUT=/tmp/%%%",
-	"NVM_LOG_FILE=",     "NVM_WLAT=\x1b[31m300\n",
+	"NVM_RLAT=",
+	"NVM_WLAT=300 x",
+	"NVM_WLAT=-5",
+	"NVM_WLAT=1e3",
+	"NVM_WLAT=0x10",
+	"NVM_WLAT=nan",
+	"NVM_WLAT=0",
+	"NVM_WLAT=0.999",
+	"NVM_WLAT=1.001ms",
+	"NVM_WLAT=1s",
+	"NVM_WLAT=300.0001",
+	"NVM_WLAT= 300",
+	"NVM_WLAT=none",
+	"NVM_WLAT=DRAM's own",
+	"NVM_DRAM_LAT=x",
+	"NVM_LLC_LAT=99999999999999999999",
+	"NVM_WLAT=3OO",
+	"NVM_WLAT=300,400",
+	"NVM_EPOCH=20",
+	"NVM_EPOCH=99us",
+	"NVM_EPOCH=99999ns",
+	"NVM_EPOCH=1001ms",
+	"NVM_EPOCH=1.1s",
+	"NVM_EPOCH=0.1ns",
+	"NVM_EPOCH=",
+	"NVM_EPOCH=1m",
+	"NVM_BUDGET=0",
+	"NVM_BUDGET=0.009%",
+	"NVM_BUDGET=50.01%",
+	"NVM_BUDGET=1%%",
+	"NVM_BUDGET=%",
+	"NVM_BUDGET=1 %",
+	"NVM_BUDGET=",
+	"NVM_BUDGET=0.010001%",
+	"NVM_MODEL=",
+	"NVM_MODEL=Symmetric",
+	"NVM_MODEL=sym",
+	"NVM_MODEL=symmetric ",
+	"NVM_COUNTERS=none",
+	"NVM_COUNTERS=replay",
+	"NVM_COUNTERS=replay:",
+	"NVM_COUNTERS=replays:x",
+	"NVM_RECORD=",
+	"NVM_RECORD=%x",
+	"NVM_INJECT=on",
+	"NVM_INJECT=spinning",
+	"NVM_STRICT=",
+	"NVM_STRICT=2",
+	"NVM_STRICT=ON",
+	"NVM_STRICT=y",
+	"NVM_LOG=warning",
+	"NVM_LOG=3",
+	"NVM_OUT=",
+	"NVM_OUT=/tmp/%q",
+	"NVM_OUT=/tmp/r.%",
+	"NVM_OUT=/tmp/%%%",
+	"NVM_LOG_FILE=",
+	"NVM_WLAT=\x1b[31m300\n",
 };
 
 static void bad_values(void **state)
@@ -199,7 +230,7 @@ static void absent_in_this_version(void **state)
 {
 	static const char *const absent[] = {
 		"NVM_DEVICE", "NVM_RBW",        "NVM_WBW",      "NVM_REGIONS", "NVM_FOLLOW",
-		"NVM_HEAT",   "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",   "NVM_RECORD",
+		"NVM_HEAT",   "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
 	};
 	char variable[64], expected[128];
 
@@ -211,12 +242,31 @@ static void absent_in_this_version(void **state)
 		assert_int_equal(parse("NVM_WLAT=300", variable, NULL), -EINVAL);
 		assert_string_equal(error.text, expected);
 	}
-	assert_int_equal(parse("NVM_COUNTERS=pmu", NULL, NULL), -EINVAL);
-	assert_string_equal(error.text,
-			    "NVM_COUNTERS=pmu: not available in this version of nvmemu; "
-			    "accepted: auto or ahead");
-	assert_int_equal(parse("NVM_COUNTERS=replay:/tmp/a", NULL, NULL), -EINVAL);
-	assert_non_null(strstr(error.text, "replay:/tmp/a: not available"));
+}
+
+static void replays(void **state)
+{
+	char longest[32 + NVE_PATH_BYTES] = "NVM_COUNTERS=replay:", text[NVE_PATH_BYTES + 8];
+	size_t row = 0;
+
+	(void)state;
+	while (strcmp(nve_options_row(row)->name, "NVM_COUNTERS"))
+		row++;
+	assert_int_equal(parse("NVM_COUNTERS=replay:a:%p b", NULL, NULL), 0);
+	assert_int_equal(options.counters, NVE_COUNTERS_REPLAY);
+	assert_string_equal(options.replay, "a:%p b");
+	nve_options_format(&options, row, text, sizeof(text));
+	assert_string_equal(text, "replay:a:%p b");
+	/* latencies are the record's */
+	assert_int_equal(parse("NVM_COUNTERS=replay:a", "NVM_DRAM_LAT=80", NULL), -EINVAL);
+	assert_non_null(strstr(error.text, "NVM_DRAM_LAT: not with NVM_COUNTERS=replay"));
+	assert_int_equal(parse("NVM_COUNTERS=replay:a", "NVM_WLAT=80", "NVM_LLC_LAT=20"), 0);
+	assert_int_equal(nve_options_check_latency(&options, 80001, &error), -ERANGE);
+	assert_non_null(strstr(error.text, "below the record's DRAM latency of 80.001ns"));
+	memset(longest + strlen(longest), 'a', NVE_PATH_BYTES - 1);
+	assert_int_equal(parse(longest, NULL, NULL), 0);
+	strcat(longest, "a");
+	assert_int_equal(parse(longest, NULL, NULL), -EINVAL);
 }
 
 struct miss {
@@ -354,13 +404,15 @@ static void values_print_as_written(void **state)
 		{"NVM_RLAT=300", "300ns"},
 		{"NVM_WLAT=1500", "1.5us"},
 		{"NVM_MODEL=symmetric", "symmetric"},
-		{"NVM_COUNTERS=ahead", "ahead"},
+		{"NVM_COUNTERS=pmu", "pmu"},
+		{"NVM_PMU_EVENTS=stall=1/1", "stall=1/1"},
 		{"NVM_EPOCH=2500us", "2.5ms"},
 		{"NVM_BUDGET=0.50", "0.5%"},
 		{"NVM_INJECT=sleep", "sleep"},
 		{"NVM_DRAM_LAT=122.5", "122.5ns"},
 		{"NVM_LLC_LAT=20ns", "20ns"},
 		{"NVM_OUT=/tmp/%p", "/tmp/%p"},
+		{"NVM_RECORD=%e.rec", "%e.rec"},
 		{"NVM_STRICT=yes", "on"},
 		{"NVM_LOG=debug", "debug"},
 		{"NVM_LOG_FILE=a b", "a b"},
@@ -402,6 +454,7 @@ int main(void)
 		cmocka_unit_test(paths),
 		cmocka_unit_test(bad_values),
 		cmocka_unit_test(absent_in_this_version),
+		cmocka_unit_test(replays),
 		cmocka_unit_test(near_misses_warn),
 		cmocka_unit_test(others_are_left_alone),
 		cmocka_unit_test(first_of_two_counts),

@@ -194,6 +194,43 @@ static void test_counts_up(void **state)
 	assert_int_equal(count_files(*state), 2);
 }
 
+/* Refuses the first two names. */
+static int make_third(void *ctx, const char *path)
+{
+	unsigned *calls = ctx;
+
+	(void)path;
+	return ++*calls < 3 ? -EEXIST : 0;
+}
+
+static int make_none(void *ctx, const char *path)
+{
+	(void)ctx;
+	(void)path;
+	return -EROFS;
+}
+
+static void test_claims(void **state)
+{
+	char path[NVE_FILE_PATH_BYTES];
+	bool moved = false;
+	unsigned calls = 0;
+
+	(void)state;
+	name_in("/o", "r");
+	assert_int_equal(nve_outfile_claim(&out, make_third, &calls, path, &moved), 0);
+	assert_string_equal(path, "/o/r.2");
+	assert_true(moved);
+	assert_int_equal(nve_outfile_claim(&out, make_none, NULL, path, &moved), -EROFS);
+	assert_string_equal(path, "/o/r");
+	assert_false(moved);
+	calls = 0;
+	name_in("/o", "r%n");
+	assert_int_equal(nve_outfile_claim(&out, make_third, &calls, path, &moved), 0);
+	assert_string_equal(path, "/o/r3");
+	assert_false(moved);
+}
+
 static void test_dangling_link_is_taken(void **state)
 {
 	char path[NVE_FILE_PATH_BYTES];
@@ -303,6 +340,7 @@ int main(void)
 		cmocka_unit_test(test_names_of_children),
 		cmocka_unit_test(test_words_are_no_paths),
 		cmocka_unit_test(test_bad_patterns),
+		cmocka_unit_test(test_claims),
 		IN_DIRECTORY(test_never_replaces),
 		IN_DIRECTORY(test_counts_up),
 		IN_DIRECTORY(test_dangling_link_is_taken),

@@ -66,6 +66,18 @@ static struct nve_totals totals_from(uint64_t base)
 		.lookahead_ns = base + 23,
 		.saved_ns = base + 24,
 		.monitor_ns = base + 25,
+		.counters = {.reads = {.reads = base + 40,
+				       .unread = base + 41,
+				       .wraps = base + 42,
+				       .backwards = base + 43,
+				       .enabled_ns = 1000,
+				       .running_ns = 300},
+			     .epochs = base + 44,
+			     .clamps = base + 45,
+			     .looked_ns = base + 46,
+			     .ahead_stall_ns = base + 47,
+			     .ahead_stall_wb_ns = base + 48,
+			     .uncounted = base + 49},
 	};
 
 	for (size_t i = 0; i < NVE_STOP_COUNT; i++)
@@ -87,8 +99,15 @@ static struct nve_snapshot filled_snapshot(void)
 		.started_at_s = 1582934400,
 		.wall_ns = UINT64_MAX,
 		.emulated = true,
-		.stall_source = "look-ahead",
-		.dirty_source = "look-ahead",
+		.sources = {.stall = "hardware counters",
+			    .dirty = "look-ahead",
+			    .latency = "look-ahead",
+			    .addresses = "none",
+			    .dirty_why = "uncore_imc: \"no\""},
+		.counter_events = "a row",
+		.uncore_reads = 71,
+		.uncore_clamps = 72,
+		.uncore_failures = 73,
 		.timer_source = "cpu-time timer",
 		.threads_total = 5,
 		.threads_not_listed = 3,
@@ -161,7 +180,14 @@ static void test_head(void **state)
 	at = expect_line(at, "\"calibrated_at\": null");
 	at = expect_line(at, "\n  \"settings\": {");
 	at = expect_line(at, "\n  \"sources\": {");
-	expect_line(at, "\"timer\": \"cpu-time timer\"");
+	at = expect_line(at, "\"stall_time\": \"hardware counters\"");
+	at = expect_line(at, "\"latency\": \"look-ahead\"");
+	at = expect_line(at, "\"timer\": \"cpu-time timer\"");
+	at = expect_line(at, "\"counter_events\": \"a row\"");
+	at = expect_line(at, "\"stall_time\": \"\"");
+	at = expect_line(at, "\"dirty_fraction\": \"uncore_imc: \\\"no\\\"\"");
+	at = expect_line(at, "\"reads\": 71");
+	expect_line(at, "\"failures\": 73");
 }
 
 static void test_settings(void **state)
@@ -199,6 +225,8 @@ static void test_totals(void **state)
 	at = expect_line(at, "\"name\": \"vpcmpub\",\n          \"count\": 99\n");
 	at = expect_line(at, "\"name\": \"xxxxxxxxxxxxxxxxxxxxxxxx\",\n");
 	at = expect_line(at, "\"monitor_ns\": 1025\n");
+	at = expect_line(at, "\"counters\": {\n");
+	at = expect_line(at, "\"running_share\": 0.300000,\n");
 	at = expect_line(at, "\"threads_total\": 5,\n  \"threads_not_listed\": 3,\n");
 	at = expect_line(at, "\"tid\": 4711,\n      \"name\": \"main\",\n      \"alive\": true,\n"
 			     "      \"cpu_ns\": 2001,\n");
@@ -217,13 +245,47 @@ static void test_native_run(void **state)
 	strcpy(s.why_not, "no timer: RLIMIT_SIGPENDING is 0");
 	memset(&s.totals, 0, sizeof(s.totals));
 	s.thread_count = 0;
-	s.stall_source = NULL;
+	s.sources.stall = NULL;
 	write_report(&s);
 	expect_line(NULL,
 		    "\"emulated\": \"no\",\n  \"why_not\": \"no timer: RLIMIT_SIGPENDING is 0\"");
 	expect_line(NULL, "\"stall_time\": null");
 	expect_line(NULL, "\"mean_steps\": 0.000");
 	expect_line(NULL, "\"threads\": []\n}\n");
+}
+
+static void test_replay(void **state)
+{
+	struct nve_snapshot s = filled_snapshot();
+	const char *at;
+
+	(void)state;
+	write_report(&s);
+	assert_null(strstr(text, "\"replay\""));
+	assert_null(strstr(text, "left_epochs"));
+	s.replay = (struct nve_replay_snapshot){.file = "/a/b.rec",
+						.program = "app",
+						.host = "fox",
+						.started_at_s = 1582934400,
+						.complete = true,
+						.threads = 2,
+						.epochs = 7,
+						.cpu_ns = 99};
+	s.totals.replay_left_epochs = 3;
+	s.totals.replay_left_ns = 44;
+	s.totals.replay_beyond_ns = 5;
+	threads[1].totals.replay_left_epochs = 2;
+	write_report(&s);
+	at = expect_line(NULL, "\"dram_lat_origin\": \"record\"");
+	at = expect_line(at, "\"llc_lat_origin\": \"record\"");
+	at = expect_line(at,
+			 "\"replay\": {\n    \"file\": \"/a/b.rec\",\n    \"program\": \"app\",\n"
+			 "    \"host\": \"fox\",\n    \"started_at\": \"2020-02-29T00:00:00Z\",\n"
+			 "    \"complete\": true,\n    \"threads\": 2,\n    \"epochs\": 7,\n"
+			 "    \"cpu_ns\": 99,\n    \"left_epochs\": 3,\n    \"left_cpu_ns\": 44,\n"
+			 "    \"beyond_cpu_ns\": 5\n  },\n");
+	at = expect_line(at, "\"tid\": 4712,\n");
+	expect_line(at, "\"left_epochs\": 2,\n");
 }
 
 static int fail_write(void *ctx, const void *data, size_t size)
@@ -248,7 +310,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_head),       cmocka_unit_test(test_settings),
 		cmocka_unit_test(test_totals),     cmocka_unit_test(test_native_run),
-		cmocka_unit_test(test_sink_fails),
+		cmocka_unit_test(test_sink_fails), cmocka_unit_test(test_replay),
 	};
 
 	if (argc > 1 && !strcmp(argv[1], "--print")) {

@@ -1,9 +1,9 @@
-"""Reads the report of `unit_report --print` back with a JSON parser and checks types and sums."""
+"""Reads the report of `unit_report --print` (the arguments) back with a JSON parser and checks types and sums."""
 import json
 import subprocess
 import sys
 
-text = subprocess.run([sys.argv[1], "--print"], check=True, capture_output=True).stdout
+text = subprocess.run([*sys.argv[1:], "--print"], check=True, capture_output=True).stdout
 
 
 def no_doubles(pairs):
@@ -32,6 +32,10 @@ for number, thread in enumerate(report["threads"]):
     assert [samples[key] for key in ("taken", "user", "kernel", "own", "no_answer", "lost")] == [
         base + i for i in range(11, 17)]
     assert list(thread["windows"]["stops"].values()) == [base + i for i in range(30, 38)]
+    counters = thread["counters"]
+    assert [counters[key] for key in ("reads", "unread", "wraps", "backwards", "epochs", "clamps",
+                                      "looked_ns", "ahead_stall_ns", "ahead_stall_wb_ns",
+                                      "uncounted_threads")] == [base + i for i in range(40, 50)]
     assert list(thread["cost"].values()) == [base + i for i in range(22, 26)]
     assert [thread[key] for key in ("touches", "misses", "misses_written", "faults")] == [
         base + i for i in range(18, 22)]

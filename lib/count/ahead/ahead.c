@@ -13,6 +13,7 @@
 #include "count/ahead/learned.h"
 #include "count/ahead/pace.h"
 #include "count/ahead/probe.h"
+#include "count/ahead/stop_names.h"
 #include "count/ahead/touch.h"
 #include "count/ahead/window.h"
 
@@ -45,11 +46,6 @@ static struct {
 	_Atomic uint64_t probe_ticks, probe_count;
 	/* of all threads: for those too short to be sampled. Sums, ns, of time and label * time. */
 	_Atomic uint64_t share_ns, share_label_ns, share_wb_ns;
-	struct {
-		_Atomic uint64_t count;
-		char name[NVE_AHEAD_STOP_NAME_BYTES];
-	} stop_name[NVE_AHEAD_STOP_NAMES];
-	_Atomic uint32_t stop_names;
 } shared;
 
 struct nve_ahead {
@@ -66,8 +62,9 @@ struct nve_ahead {
 	/* of its windows as modelled, fading sums: time that misses held up, time gained without */
 	double waited_cycles, gained_cycles;
 	/* since the last epoch ended; ns */
-	uint64_t epoch_ns, epoch_answered_ns;
-	double epoch_label_ns, epoch_label_dirty_ns;
+	uint64_t epoch_ns, epoch_answered_ns, epoch_answered;
+	double epoch_label_ns, epoch_label_squared_ns, epoch_label_dirty_ns;
+	uint64_t epoch_looked_ns; /* waited for touches, less what they spared the program */
 };
 
 /* Ticks above which memory's answer was interrupted. */
@@ -90,6 +87,11 @@ static uint32_t slots(const struct nve_calibration *cal, uint32_t gap_milli)
 	uint32_t n = (cal->timed_dram_cycles_milli - cal->timed_l1_cycles_milli) / gap_milli;
 
 	return n < 1 ? 1 : NVE_MIN(n, (uint32_t)NVE_CORE_SLOTS);
+}
+
+const char *nve_ahead_why_not(void)
+{
+	return NULL;
 }
 
 int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_ps,
@@ -130,7 +132,7 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_p
 
 void nve_ahead_after_fork(void)
 {
-	atomic_store(&shared.stop_names, 0);
+	nve_stop_names_forget();
 	nve_pages_after_fork();
 }
 
@@ -215,24 +217,9 @@ uint64_t nve_ahead_latency_ps(uint64_t ticks_sum, uint64_t count)
 
 static void count_stop(struct nve_ahead *a, enum nve_stop stop)
 {
-	const char *name = nve_interp_stop_name(nve_window_interp(a->window));
-	uint32_t n = atomic_load(&shared.stop_names);
-
 	a->counts.window_stops[stop]++;
-	if (stop == NVE_STOP_LIMIT || stop == NVE_STOP_SYSCALL)
-		return;
-	for (uint32_t i = 0; i < n; i++) {
-		if (strcmp(shared.stop_name[i].name, name) == 0) {
-			atomic_fetch_add(&shared.stop_name[i].count, 1);
-			return;
-		}
-	}
-	/* Two threads may take the same slot; a name is then counted under the other: harmless. */
-	if (n == NVE_AHEAD_STOP_NAMES)
-		return;
-	strncpy(shared.stop_name[n].name, name, NVE_AHEAD_STOP_NAME_BYTES - 1);
-	atomic_store(&shared.stop_name[n].count, 1);
-	atomic_store(&shared.stop_names, n + 1);
+	if (stop != NVE_STOP_LIMIT && stop != NVE_STOP_SYSCALL)
+		nve_stop_names_count(nve_interp_stop_name(nve_window_interp(a->window)));
 }
 
 static bool is_followed(const struct nve_line *line, uint32_t steps)
@@ -321,7 +308,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 		.skip = after_syscall ? 0 : shared.machine.run_ahead,
 		.touch_max = TOUCH_MAX << octave,
 	};
-	uint64_t saved_ns, started_tsc = nve_tsc();
+	uint64_t saved_ns, waited_ns, started_tsc = nve_tsc();
 
 	nve_window_run(a->window, uc, &plan, r);
 	nve_budget_took(&a->budget, octave, r->steps, r->misses > 0);
@@ -356,6 +343,8 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	saved_ns = saved(r);
 	nve_pace_window(&a->pace, nve_window_loop(a->window));
 	c->saved_ns += saved_ns;
+	waited_ns = nve_tsc_to_ns(r->miss_ticks, shared.cal.tsc_khz);
+	a->epoch_looked_ns += waited_ns - NVE_MIN(waited_ns, saved_ns);
 	c->lookahead_ns += nve_tsc_to_ns(nve_tsc() - started_tsc, shared.cal.tsc_khz);
 	return saved_ns;
 }
@@ -433,7 +422,9 @@ static void answer(struct nve_ahead *a, uint64_t cpu_ns, double label)
 	a->counts.label_squared_ns += label * stall;
 	a->counts.label_dirty_ns += wb;
 	a->epoch_answered_ns += cpu_ns;
+	a->epoch_answered++;
 	a->epoch_label_ns += stall;
+	a->epoch_label_squared_ns += label * stall;
 	a->epoch_label_dirty_ns += wb;
 	atomic_fetch_add_explicit(&shared.share_ns, cpu_ns, memory_order_relaxed);
 	atomic_fetch_add_explicit(&shared.share_label_ns, (uint64_t)stall, memory_order_relaxed);
@@ -528,6 +519,26 @@ static void shares(const struct nve_ahead *a, double *stall, double *wb)
 	*wb = time > 0 ? dirty / time : 0;
 }
 
+/* Standard errors: of the epoch's own samples; of the rest, over the life of the thread. */
+static void errors(const struct nve_ahead *a, struct nve_epoch *epoch)
+{
+	const struct nve_ahead_counts *c = &a->counts;
+	double time = (double)a->epoch_answered_ns, n = (double)c->miss_timed, mean, variance;
+
+	if (a->epoch_answered > 1 && time > 0) {
+		mean = a->epoch_label_ns / time;
+		variance = a->epoch_label_squared_ns / time - mean * mean;
+		variance = fmax(variance, 0) / (double)(a->epoch_answered - 1);
+		epoch->stall_se_ns = (uint64_t)(sqrt(variance) * (double)epoch->cpu_ns + 0.5);
+	}
+	epoch->dirty_se_ppm = nve_ahead_dirty_se_ppm(a);
+	if (a->latency_count < LATENCY_MIN)
+		return;
+	mean = (double)c->miss_ticks / n;
+	variance = fmax(c->miss_ticks_squared / n - mean * mean, 0);
+	epoch->latency_se_ps = (uint64_t)((double)epoch->latency_ps / mean * sqrt(variance / n));
+}
+
 void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *epoch)
 {
 	uint64_t dram_ps = dram_lat_ps(a);
@@ -544,8 +555,12 @@ void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *ep
 				    : dram_ps;
 	/* The program's latency is DRAM's and more (page walks): a higher reading is noise. */
 	epoch->dram_lat_ps = NVE_MIN(dram_ps, epoch->latency_ps);
-	a->epoch_ns = a->epoch_answered_ns = 0;
-	a->epoch_label_ns = a->epoch_label_dirty_ns = 0;
+	epoch->dirty_ppm = (uint32_t)(nve_dirty_fraction(&a->dirty) * PPM + 0.5);
+	epoch->looked_ns = a->epoch_looked_ns;
+	errors(a, epoch);
+	a->epoch_looked_ns = 0;
+	a->epoch_ns = a->epoch_answered_ns = a->epoch_answered = 0;
+	a->epoch_label_ns = a->epoch_label_squared_ns = a->epoch_label_dirty_ns = 0;
 }
 
 const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a)
@@ -556,23 +571,4 @@ const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a)
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a)
 {
 	return a->dirty.all > 0 ? (uint32_t)(nve_dirty_se(&a->dirty) * PPM) : 0;
-}
-
-int nve_ahead_stop_names(struct nve_ahead_stop_name *names, int capacity)
-{
-	int n = 0;
-
-	for (uint32_t i = 0; i < atomic_load(&shared.stop_names); i++) {
-		struct nve_ahead_stop_name entry = {.count = shared.stop_name[i].count};
-		int at = n < capacity ? n : capacity - 1;
-
-		memcpy(entry.name, shared.stop_name[i].name, sizeof(entry.name));
-		if (n == capacity && names[at].count >= entry.count)
-			continue;
-		for (; at > 0 && names[at - 1].count < entry.count; at--)
-			names[at] = names[at - 1];
-		names[at] = entry;
-		n = NVE_MIN(n + 1, capacity);
-	}
-	return n;
 }

@@ -41,6 +41,9 @@ struct nve_ahead_stop_name {
 	uint64_t count;
 };
 
+/* Why this processor allows no look-ahead, for people; NULL: it does. */
+const char *nve_ahead_why_not(void);
+
 /*
  * Once per process. given_dram_lat_ps: stands in for the measured DRAM latency, 0 for none; both
  * latencies are scaled alike. library_start, library_end: our own code, whose samples are not the

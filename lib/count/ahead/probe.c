@@ -4,8 +4,8 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <x86intrin.h>
 
+#include "base/arch.h"
 #include "base/base.h"
 #include "count/ahead/touch.h"
 
@@ -37,8 +37,8 @@ int nve_probe_setup(void)
 	for (size_t i = 0; i < NVE_PROBE_BYTES; i += NVE_PAGE_BYTES)
 		buffer[i] = 1;
 	for (size_t i = 0; i < NVE_PROBE_BYTES; i += NVE_LINE_BYTES)
-		_mm_clflush(buffer + i);
-	_mm_mfence();
+		nve_arch_flush(buffer + i);
+	nve_arch_fence();
 	state.buffer = buffer;
 	return 0;
 }
@@ -61,7 +61,7 @@ uint32_t nve_probe_read(uint32_t count, uint64_t outlier_ticks, uint64_t *ticks)
 		_mm_mfence();
 		t = nve_touch_timed((uintptr_t)line);
 
-		_mm_clflush(line);
+		nve_arch_flush(line);
 		if (t > outlier_ticks)
 			continue;
 		*ticks += t;

@@ -1,0 +1,81 @@
+#include "calibrated.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/log.h"
+#include "count/calibrate.h"
+#include "count/calstore.h"
+
+enum {
+	CALIBRATION_NS = 100000000,
+	/* A chase over less sees fewer page walks than a large one: such a calibration is measured
+	 * again by later processes, a few times. */
+	FOOTPRINT_GOOD_BYTES = 128 << 20,
+	CALIBRATION_TRIES = 4,
+};
+
+static struct nve_calstore store;
+static bool ready;
+
+static void find_store(char *const envp[])
+{
+	if (!ready)
+		nve_calstore_setup(&store, envp);
+	ready = true;
+}
+
+static bool is_good(const struct nve_calibration *c)
+{
+	return c->footprint_bytes >= FOOTPRINT_GOOD_BYTES || c->tries >= CALIBRATION_TRIES;
+}
+
+/* cal: the one that is not good. */
+static int measure(struct nve_calibration *cal)
+{
+	struct nve_calibration fresh;
+	int rc = nve_calibrate(&fresh, CALIBRATION_NS);
+
+	if (rc)
+		return rc;
+	fresh.tries = cal->tries + 1;
+	if (fresh.footprint_bytes < cal->footprint_bytes) {
+		cal->tries = fresh.tries;
+		fresh = *cal;
+	}
+	*cal = fresh;
+	rc = nve_calstore_save(&store, cal);
+	if (rc)
+		nve_log(NVE_LOG_INFO, "calibration not kept: %s", strerror(-rc));
+	return 0;
+}
+
+int nve_calibrated_load(struct nve_calibration *cal, char *const envp[])
+{
+	const char *reason;
+	int rc;
+
+	find_store(envp);
+	if (!nve_calstore_load(&store, cal, &reason) && is_good(cal))
+		return 0;
+	nve_calstore_lock(&store);
+	rc = nve_calstore_load(&store, cal, &reason);
+	if (rc || !is_good(cal)) {
+		nve_log(NVE_LOG_INFO, "calibrating: %s", rc ? reason : "small footprint so far");
+		rc = measure(cal) && rc ? -EIO : 0;
+	}
+	nve_calstore_unlock(&store);
+	return rc;
+}
+
+struct nve_calstore *nve_calibrated_store(char *const envp[])
+{
+	find_store(envp);
+	return &store;
+}
+
+void nve_calibrated_cpu(char cpu[NVE_CALIBRATED_CPU_BYTES], char *const envp[])
+{
+	find_store(envp);
+	memcpy(cpu, store.cpu, NVE_CALIBRATED_CPU_BYTES);
+}

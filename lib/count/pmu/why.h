@@ -1,0 +1,24 @@
+/* Why the kernel does not let somebody count, and what mends it: one line for people. Pure. */
+#ifndef NVE_COUNT_PMU_WHY_H
+#define NVE_COUNT_PMU_WHY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum nve_pmu_scope {
+	NVE_PMU_SCOPE_THREAD, /* own threads, user space only: perf_event_paranoid up to 2 */
+	NVE_PMU_SCOPE_SOCKET, /* everybody's, by socket: up to 0, or CAP_PERFMON */
+};
+
+/* What is known of the machine besides the error. */
+struct nve_pmu_world {
+	int paranoid; /* kernel.perf_event_paranoid; -1 is its lowest level */
+	bool paranoid_known;
+	bool hypervisor; /* the CPU says that it is a virtual one */
+};
+
+/* -errno of perf_event_open or read as text: what it means, and the mend after a semicolon. */
+void nve_pmu_why(int error, enum nve_pmu_scope scope, const struct nve_pmu_world *world, char *buf,
+		 size_t size);
+
+#endif

@@ -1,0 +1,133 @@
+"""Hardware counters end to end, with software events in their place: every machine has these. The
+task clock counts nanoseconds, so that all of a program's time is stall; and each way in which a
+kernel refuses ends in one line, or in look-ahead."""
+import os
+
+from victim import EMULATE, check_sums, fresh, prog, reports, run, succeeds, told
+
+CLOCK = EMULATE | {"NVM_PMU_EVENTS": "stall=1/1", "NVM_COUNTERS": "pmu", "NVM_EPOCH": "4ms"}
+REFUSED = "no hardware counters: NVM_PMU_EVENTS, event "
+
+
+def reported(*command, settings=CLOCK, quiet=True, **options):
+    """What the program's report says, its sums checked."""
+    out = fresh()
+    done = run(*command, settings=settings | {"NVM_OUT": f"{out}/%e-%p.json"}, **options)
+    assert done.returncode == 0, (command, done)
+    assert not quiet or done.stderr == "", (command, done)
+    found = reports(out)
+    for report in found:
+        check_sums(report)
+    return found, done
+
+
+def all_stall(totals):
+    """All of it, less what the monitor's birth takes, or an epoch that was read early."""
+    return totals["stall_ns"] >= 0.5 * totals["cpu_ns"]
+
+
+[report], _ = reported(prog("threads"), "some")
+sources, totals = report["sources"], report["totals"]
+assert report["emulated"] == "yes"
+assert sources["stall_time"] == "hardware counters", sources
+assert sources["counter_events"] == "NVM_PMU_EVENTS", sources
+assert sources["dirty_fraction"] == "look-ahead", sources
+assert "written, all" in sources["why_not_better"]["dirty_fraction"], sources
+assert all_stall(totals), totals
+counters = totals["counters"]
+assert counters["epochs"] == totals["epochs"] > 0, totals
+assert counters["reads"] > 0 and counters["running_share"] == 1, totals
+assert counters["wraps"] == counters["backwards"] == counters["uncounted_threads"] == 0, totals
+for thread in report["threads"]:
+    if not thread["alive"]:
+        assert all_stall(thread), thread
+# the model goes by them: stall time over DRAM's latency, 200 ns more for each access
+assert totals["delay_owed_ns"] > totals["stall_ns"], totals
+
+# an event that hardly ever happens: no stall, no delay, whatever look-ahead thinks
+[report], _ = reported(prog("threads"), "some", settings=CLOCK | {"NVM_PMU_EVENTS": "stall=1/3"})
+assert report["totals"]["stall_share"] < 0.01, report["totals"]
+assert report["totals"]["counters"]["epochs"] == report["totals"]["epochs"], report
+
+# each process of a tree, and children that end in all ways
+found, _ = reported(prog("process"), "fork")
+assert len(found) > 20, len(found)
+assert all(all_stall(r["totals"]) for r in found if r["totals"]["cpu_ns"] > 20000000), found
+
+# socket-wide events: as root, and the paranoid level permitting
+socket_wide = CLOCK | {"NVM_PMU_EVENTS": "stall=1/1,written=1/2,all=1/1"}
+[report], _ = reported(prog("threads"), "some", settings=socket_wide)
+sources = report["sources"]
+if sources["dirty_fraction"] == "socket-wide counters":
+    # page faults beside nanoseconds are next to nothing
+    assert sources["socket_wide"]["reads"] > 0 == sources["socket_wide"]["failures"], sources
+    # but in the first epochs, when nothing is known of the socket yet
+    assert report["totals"]["dirty_fraction"] < 0.5, report["totals"]
+    swapped = CLOCK | {"NVM_PMU_EVENTS": "stall=1/1,written=1/1,written=1/1,all=1/1"}
+    [report], _ = reported(prog("threads"), "some", settings=swapped)
+    assert report["sources"]["socket_wide"]["clamps"] > 0, report["sources"]
+    assert report["totals"]["dirty_fraction"] <= 1, report["totals"]
+else:
+    assert "perf_event_paranoid" in sources["why_not_better"]["dirty_fraction"], sources
+# hard on a library that follows threads: the program's results stay its own
+for what in ("cancel", "storm", "stacks"):
+    succeeds(prog("threads"), what, output="done\n", settings=CLOCK)
+for what in ("alone", "fork", "sandbox", "sandbox-syscall", "sandbox-_exit"):
+    succeeds(prog("process"), what, settings=CLOCK)
+succeeds(prog("blocking"), settings=CLOCK)
+
+# the program's descriptors are its own, and so is its limit
+plain = run(prog("files"), preload=None, settings={})
+for settings in (CLOCK, socket_wide):
+    assert told(run(prog("files"), settings=settings)) == told(plain), plain
+for report in reported(prog("files"))[0]:
+    assert report["totals"]["counters"]["uncounted_threads"] == 0, report["totals"]
+
+# where monitors cannot have a file table of their own, descriptors are high and close-on-exec; and
+# where there are too few, threads do without counters, in one line
+for settings in (CLOCK, socket_wide):
+    succeeds(prog("process"), "refuse-unshare", "EPERM", prog("threads"), "cancel", output="done\n",
+             settings=settings)
+done = run("prlimit", "--nofile=5:5", prog("process"), "refuse-unshare", "EPERM", prog("threads"),
+           "cancel", settings=CLOCK)
+if done.returncode != 77:
+    assert done.returncode == 0 and done.stdout == "done\n", done
+    assert len(done.stderr.splitlines()) <= 1, done
+
+# what a kernel or a filter may answer: counters that were asked for, and are not there
+for error, words in {"EPERM": "perf_event", "EACCES": "perf_event", "ENOSYS": "built without",
+                     "ENOENT": "PMU", "ENODEV": "PMU", "EMFILE": "ulimit -n",
+                     "EBUSY": "another profiler"}.items():
+    refuse = [prog("process"), "refuse-perf", error]
+    done = run(*refuse, prog("hello"), settings=CLOCK | {"NVM_LOG": "error"})
+    if done.returncode == 77:
+        print("skipped: no filters")
+        break
+    assert told(done) == (0, "hello\n", ""), done
+    # the filter's own process comes first; so it is told by the one behind it
+    out = fresh()
+    done = run(*refuse, prog("hello"), settings=CLOCK | {"NVM_OUT": f"{out}/%e%p.json"})
+    assert done.returncode == 0 and done.stdout == "hello\n", done
+    [report] = [r for r in reports(out) if r["program"]["name"] == "prog_hello"]
+    assert report["emulated"] == "no" and REFUSED in report["why_not"], report
+    assert words in report["why_not"], report["why_not"]
+    # strict: it does not start
+    done = run(*refuse, prog("hello"), settings=CLOCK | {"NVM_STRICT": "on"})
+    assert done.returncode == 125 and done.stdout == "", done
+    assert len(done.stderr.splitlines()) == 1 and words in done.stderr, done
+    # auto: look-ahead stands in, and the user who named events is told
+    done = run(*refuse, prog("hello"), settings=CLOCK | {"NVM_COUNTERS": "auto"})
+    assert done.returncode == 0 and done.stdout == "hello\n", done
+    assert done.stderr.count("comes from look-ahead") == 1 and words in done.stderr, done
+    # nobody named any: the report alone tells
+    [report] = [r for r in reported(*refuse, prog("hello"), settings=EMULATE)[0]
+                if r["program"]["name"] == "prog_hello"]
+    assert report["sources"]["stall_time"] == "look-ahead", report["sources"]
+    assert report["sources"]["why_not_better"]["stall_time"], report["sources"]
+
+# names of libpfm4, where it is installed
+[report], done = reported(prog("hello"), settings=CLOCK | {"NVM_PMU_EVENTS": "stall=perf::TASK-CLOCK"},
+                          quiet=False) if os.path.exists("/usr/lib/x86_64-linux-gnu/libpfm.so.4") \
+    else ([None], None)
+if report:
+    assert report["sources"]["stall_time"] == "hardware counters", report["sources"]
