@@ -30,6 +30,8 @@ enum {
 	PPM = 1000000,
 };
 
+/* A latency that is lower, in parts of DRAM's, is not memory's. */
+#define LEAST_OF_DRAM 0.9
 /* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
 #define MIN_WAITED  0.02
 #define FADE_CYCLES 2e5
@@ -539,6 +541,21 @@ static void errors(const struct nve_ahead *a, struct nve_epoch *epoch)
 	epoch->latency_se_ps = (uint64_t)((double)epoch->latency_ps / mean * sqrt(variance / n));
 }
 
+/*
+ * Of a miss, as the program sees it: as the windows read it, corrected by its own pace; DRAM's own
+ * while there are few. What is much below DRAM's did not come from there (a hit with a page walk on
+ * top), and must not make more accesses of the stall time than memory can answer.
+ */
+static uint64_t latency_ps(const struct nve_ahead *a, uint64_t dram_ps)
+{
+	double read_ps;
+
+	if (a->latency_count < LATENCY_MIN)
+		return dram_ps;
+	read_ps = (double)nve_ahead_latency_ps(a->latency_ticks, a->latency_count);
+	return (uint64_t)fmax(read_ps * nve_pace_factor(&a->pace), LEAST_OF_DRAM * (double)dram_ps);
+}
+
 void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *epoch)
 {
 	uint64_t dram_ps = dram_lat_ps(a);
@@ -548,11 +565,7 @@ void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *ep
 	epoch->cpu_ns = a->epoch_ns + rest_ns;
 	epoch->stall_ns = (uint64_t)(stall * (double)epoch->cpu_ns + 0.5);
 	epoch->stall_wb_ns = NVE_MIN(epoch->stall_ns, (uint64_t)(wb * (double)epoch->cpu_ns + 0.5));
-	epoch->latency_ps = a->latency_count >= LATENCY_MIN
-				    ? (uint64_t)((double)nve_ahead_latency_ps(a->latency_ticks,
-									      a->latency_count) *
-						 nve_pace_factor(&a->pace))
-				    : dram_ps;
+	epoch->latency_ps = latency_ps(a, dram_ps);
 	/* The program's latency is DRAM's and more (page walks): a higher reading is noise. */
 	epoch->dram_lat_ps = NVE_MIN(dram_ps, epoch->latency_ps);
 	epoch->dirty_ppm = (uint32_t)(nve_dirty_fraction(&a->dirty) * PPM + 0.5);
