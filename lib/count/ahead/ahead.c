@@ -26,7 +26,7 @@ enum {
 	PROBE_HALVE = 8192,
 	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
 	CLASS_HALVE_UNITS = 1 << 26,
-	LATENCY_HALVE = 32768,
+	LATENCY_HALVE = 16384,
 	PPM = 1000000,
 };
 
@@ -313,7 +313,6 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	uint64_t saved_ns, waited_ns, started_tsc = nve_tsc();
 
 	nve_window_run(a->window, uc, &plan, r);
-	nve_budget_took(&a->budget, octave, r->steps, r->misses > 0);
 	c->windows++;
 	c->window_steps += r->steps;
 	/* A window that touched as many lines as it may is as long as it was allowed to be. */
@@ -335,11 +334,13 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	fade(&a->latency_ticks, &a->latency_count, LATENCY_HALVE);
 	a->latency_ticks += r->miss_ticks;
 	a->latency_count += r->miss_timed;
-	fade(&a->translated_ticks, &a->translated_count, LATENCY_HALVE / 8);
+	fade(&a->translated_ticks, &a->translated_count, LATENCY_HALVE / 4);
 	a->translated_ticks += r->translated_ticks;
 	a->translated_count += r->translated_timed;
 	count_stop(a, r->stop);
 	learn_dirty(a, r);
+	nve_budget_took(&a->budget, octave, r->steps, r->misses, r->misses_written,
+			r->real_cycles > 0 ? r->waited_cycles / r->real_cycles : 0);
 	learn_exposed(a, r);
 	probe();
 	saved_ns = saved(r);

@@ -1,5 +1,7 @@
 #include "count/ahead/budget.h"
 
+#include <math.h>
+
 #include "base/base.h"
 
 enum {
@@ -9,7 +11,8 @@ enum {
 	 * out of the caches, needs the rest */
 	USUAL_SHARE_PPM = 600000,
 	LONG_SHARE_PPM = 250000,
-	IDLE_WINDOWS = 4, /* in a row without a miss: then a quarter will do */
+	IDLE_WINDOWS = 4,     /* in a row without a miss: then a quarter will do */
+	EXPECTED_WINDOWS = 8, /* in a row that told nothing new: then half will do */
 	LEAST_STEP_NS = 20,
 	MIN_GAP_NS = 50000, /* the thread must have left the last window's lines behind */
 	TOKENS_MAX_NS = 20000000,
@@ -17,6 +20,9 @@ enum {
 	TOKENS_START_NS = 1000000, /* early windows teach most */
 	PPM = 1000000,
 };
+
+/* A window whose shares differ by less from those before it is no news. */
+#define NOTHING_NEW 0.05
 
 void nve_budget_start(struct nve_budget *b, uint32_t run_ahead)
 {
@@ -41,7 +47,9 @@ static void earn(int64_t *tokens_ns, uint64_t cpu_ns, uint64_t budget_ppm, uint6
 
 int nve_budget_choose(struct nve_budget *b, uint64_t cpu_ns, uint64_t budget_ppm, bool known)
 {
-	uint64_t part = b->idle_windows >= IDLE_WINDOWS ? 4 : 1;
+	uint64_t part = b->idle_windows >= IDLE_WINDOWS           ? 4
+			: b->expected_windows >= EXPECTED_WINDOWS ? 2
+								  : 1;
 
 	earn(&b->tokens_ns, cpu_ns, budget_ppm, USUAL_SHARE_PPM / part);
 	earn(&b->long_tokens_ns, cpu_ns, budget_ppm, LONG_SHARE_PPM / part);
@@ -54,11 +62,25 @@ int nve_budget_choose(struct nve_budget *b, uint64_t cpu_ns, uint64_t budget_ppm
 	return -1;
 }
 
-void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, bool missed)
+/* Of the usual length only: longer ones see more of the writes. */
+static void compare(struct nve_budget *b, double share, double written)
+{
+	bool expected = fabs(share - b->usual_share) < NOTHING_NEW &&
+			fabs(written - b->usual_written) < NOTHING_NEW;
+
+	b->expected_windows = expected ? b->expected_windows + 1 : 0;
+	b->usual_share += (share - b->usual_share) / 4;
+	b->usual_written += (written - b->usual_written) / 4;
+}
+
+void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, uint32_t misses,
+		     uint32_t written, double share)
 {
 	b->paying_octave = octave;
 	b->paying_steps = steps;
-	b->idle_windows = missed ? 0 : b->idle_windows + 1;
+	b->idle_windows = misses ? 0 : b->idle_windows + 1;
+	if (octave == 0)
+		compare(b, share, misses ? (double)written / misses : 0);
 }
 
 void nve_budget_charge(struct nve_budget *b, int64_t cost_ns)

@@ -18,6 +18,8 @@ struct nve_budget {
 	int paying_octave;                 /* of the window that the next charge is for */
 	uint32_t paying_steps;             /* its length; 0: no window */
 	uint32_t idle_windows;             /* in a row without a miss */
+	uint32_t expected_windows;         /* of the usual length, in a row that told nothing new */
+	double usual_share, usual_written; /* what they tell, fading means */
 	double step_ns;                    /* what an interpreted instruction costs, fading mean */
 };
 
@@ -34,8 +36,10 @@ uint32_t nve_budget_steps(const struct nve_budget *b, int octave);
  */
 int nve_budget_choose(struct nve_budget *b, uint64_t cpu_ns, uint64_t budget_ppm, bool known);
 
-/* A window was taken. */
-void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, bool missed);
+/* A window was taken, and met so many misses, of which so many lines were written; they held it up
+ * for a share of its time, 0 to 1. */
+void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, uint32_t misses,
+		     uint32_t written, double share);
 
 /* What the sample cost in all, savings subtracted. */
 void nve_budget_charge(struct nve_budget *b, int64_t cost_ns);

@@ -10,7 +10,7 @@
 
 enum {
 	CORE_STEPS = 2048, /* modelled at most: enough to tell, and cheap */
-	TRANSLATED_ONE_OF = 8,
+	TRANSLATED_ONE_OF = 4,
 	HIT_TICKS = 2, /* a touch that hits the first level takes no less */
 };
 
@@ -172,7 +172,7 @@ static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ti
 		count_latency(r, net, translated);
 }
 
-/* Is the line to be timed with its translation fetched before? One of eight of those that are
+/* Is the line to be timed with its translation fetched before? One of four of those that are
  * likely to miss, as the last touch of the same instruction did. */
 static bool wants_translation(const struct nve_window *w, const struct nve_access *a)
 {
