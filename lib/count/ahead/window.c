@@ -64,7 +64,7 @@ static void suspect(struct nve_window *w, uint64_t ip)
 	const struct observation *o = &w->before;
 	struct nve_learned_ip *e = nve_learned_find(w->learned, ip, true);
 	uint32_t all = (uint32_t)(o->stood * NVE_LABEL_UNITS) + 1;
-	uint32_t waited = NVE_MIN((uint32_t)(o->waited * NVE_LABEL_UNITS), all);
+	uint32_t waited = o->waited > 0 ? all : 0; /* it waited all the while, or not at all */
 
 	if (e)
 		nve_learned_add(e, waited, all);
