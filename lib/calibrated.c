@@ -11,7 +11,7 @@ enum {
 	CALIBRATION_NS = 100000000,
 	/* A chase over less sees fewer page walks than a large one: such a calibration is measured
 	 * again by later processes, a few times. */
-	FOOTPRINT_GOOD_BYTES = 128 << 20,
+	FOOTPRINT_GOOD_BYTES = 256 << 20,
 	CALIBRATION_TRIES = 4,
 };
 

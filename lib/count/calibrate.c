@@ -17,8 +17,9 @@
 
 enum {
 	CHASE_STEPS = 192, /* of one turn */
-	TIMED_STEPS = 64,
+	TIMED_STEPS = 64,  /* of them half as they are, half translated before */
 	PROBE_STEPS = 16,
+	WARM_PARTS = 64,
 	TURNS_MAX = 32768,
 	LLC_TURNS = 256,
 	FENCE_READS = 4000,
@@ -26,15 +27,16 @@ enum {
 
 /* Mean readings of one turn, TSC ticks. */
 struct turn {
-	float chase, timed, probe;
+	float chase, timed, translated, probe;
 };
 
 struct bench {
 	struct nve_chase_list *list;
 	struct nve_chase_node *at; /* where the chase stands */
 	uint64_t deadline_ns;
-	uint64_t outlier_ticks;  /* a longer reading was interrupted */
-	struct turn *turn;       /* TURNS_MAX of them */
+	uint64_t outlier_ticks; /* a longer reading was interrupted */
+	struct turn *turn;      /* TURNS_MAX of them */
+	bool translates;
 	uint32_t histogram[512]; /* of timed reads, in steps of four ticks */
 };
 
@@ -44,28 +46,39 @@ static uint64_t now_ns(void)
 }
 
 struct sums {
-	double chase_ticks, timed_ticks, probe_ticks; /* sums of means over turns */
+	/* sums of means over turns */
+	double chase_ticks, timed_ticks, translated_ticks, probe_ticks;
 	uint64_t turns;
 	uint32_t timed_low; /* a low quantile of the timed reads, for the threshold */
 };
 
-/* Mean of the turn's timed reads; 0 when all were interrupted. */
-static struct nve_chase_node *timed_turn(struct bench *b, struct nve_chase_node *node, float *mean)
+/* Mean of the turn's timed reads; 0 when all were interrupted. The histogram is of those as they
+ * are. translated: NULL, or where the mean of the others goes. */
+static struct nve_chase_node *timed_turn(struct bench *b, struct nve_chase_node *node, float *mean,
+					 float *translated)
 {
-	double sum = 0;
-	int n = 0;
+	double sum[2] = {0};
+	int n[2] = {0};
 
+	/* In two blocks: a processor that guesses wrong would translate ahead of the plain ones. */
 	for (int i = 0; i < TIMED_STEPS; i++) {
-		uint64_t t = nve_touch_timed((uintptr_t)node);
+		int kind = translated && i >= TIMED_STEPS / 2;
+		uint64_t t;
 
+		if (kind)
+			nve_touch_translate((uintptr_t)node);
+		t = nve_touch_timed((uintptr_t)node);
 		node = node->next;
 		if (t > b->outlier_ticks)
 			continue;
-		sum += (double)t;
-		n++;
-		b->histogram[t / 4 < 512 ? t / 4 : 511]++;
+		sum[kind] += (double)t;
+		n[kind]++;
+		if (!kind)
+			b->histogram[t / 4 < 512 ? t / 4 : 511]++;
 	}
-	*mean = n ? (float)(sum / n) : 0;
+	*mean = n[0] ? (float)(sum[0] / n[0]) : 0;
+	if (translated)
+		*translated = n[1] ? (float)(sum[1] / n[1]) : 0;
 	return node;
 }
 
@@ -89,7 +102,7 @@ static struct nve_chase_node *take_turn(struct bench *b, struct nve_chase_node *
 	uint32_t probes;
 
 	node = nve_chase_list_walk(node, CHASE_STEPS, &ticks);
-	node = timed_turn(b, node, &turn->timed);
+	node = timed_turn(b, node, &turn->timed, b->translates ? &turn->translated : NULL);
 	probes = nve_probe_read(PROBE_STEPS, b->outlier_ticks, &probe_ticks);
 	turn->chase = (float)ticks / CHASE_STEPS;
 	turn->probe = probes ? (float)probe_ticks / (float)probes : 0;
@@ -105,8 +118,9 @@ static int by_chase(const void *a, const void *b)
 
 /* Sums over the turns without interruption: those near the median chase. A core that is taken away
  * for a moment makes one of the three readings of a turn useless beside the others. */
-static void sum_turns(struct turn *turn, size_t turns, struct sums *s)
+static void sum_turns(struct bench *b, size_t turns, struct sums *s)
 {
+	struct turn *turn = b->turn;
 	float limit;
 
 	if (!turns)
@@ -117,10 +131,11 @@ static void sum_turns(struct turn *turn, size_t turns, struct sums *s)
 		const struct turn *t = &turn[i];
 
 		if (t->chase > limit || t->timed > 2 * limit || t->probe > 2 * limit || !t->timed ||
-		    !t->probe)
+		    !t->probe || (b->translates && !t->translated))
 			continue;
 		s->chase_ticks += t->chase;
 		s->timed_ticks += t->timed;
+		s->translated_ticks += t->translated;
 		s->probe_ticks += t->probe;
 		s->turns++;
 	}
@@ -138,17 +153,30 @@ static uint64_t outlier_ticks(struct bench *b)
 	return best / CHASE_STEPS * NVE_OUTLIER_LATENCIES;
 }
 
-/* Chase, timed reads and probe in turns, until the time is over or the chase has come around. */
+/* Where there is time, one walk around before: the tables of a page walk, too, are then where a
+ * program that goes on for long has them. */
+static void warm_up(struct bench *b)
+{
+	uint64_t start_ns = now_ns(), ticks;
+	size_t part = b->list->nodes / WARM_PARTS;
+
+	b->at = nve_chase_list_walk(b->at, part, &ticks);
+	if (b->deadline_ns < start_ns + 2 * WARM_PARTS * (now_ns() - start_ns))
+		return;
+	b->at = nve_chase_list_walk(b->at, b->list->nodes - part, &ticks);
+}
+
+/* Chase, timed reads and probe in turns, until the time is over. */
 static void measure_dram(struct bench *b, struct sums *s)
 {
-	size_t most = NVE_MIN((size_t)TURNS_MAX, b->list->nodes / (CHASE_STEPS + TIMED_STEPS)),
-	       turns = 0;
+	size_t turns = 0;
 
 	b->outlier_ticks = outlier_ticks(b);
-	while (turns < most && now_ns() < b->deadline_ns)
+	warm_up(b);
+	while (turns < TURNS_MAX && now_ns() < b->deadline_ns)
 		b->at = take_turn(b, b->at, &b->turn[turns++]);
 	s->timed_low = quantile(b, 5, UINT32_MAX);
-	sum_turns(b->turn, turns, s);
+	sum_turns(b, turns, s);
 }
 
 /* The median of what did not come from memory: a shared cache's neighbours push lines out, which is
@@ -163,7 +191,7 @@ static void measure_llc(struct bench *b, struct nve_calibration *c, uint32_t dra
 	node = nve_chase_list_walk(b->list->node[0], 2 * b->list->nodes, &ticks);
 	memset(b->histogram, 0, sizeof(b->histogram));
 	for (int turn = 0; turn < LLC_TURNS; turn++)
-		node = timed_turn(b, node, &unused);
+		node = timed_turn(b, node, &unused, NULL);
 	c->timed_llc_cycles_milli = quantile(b, 50, dram_low_ticks / 4 * 3) * 1000;
 }
 
@@ -248,11 +276,11 @@ static uint32_t measure_l1(struct bench *b)
 	return n ? (uint32_t)(sum / n * 1000 + 0.5) : 0;
 }
 
-/* Half way between the last-level cache's reading and the fastest of memory: a hit may cost a page
- * walk on top. */
+/* Between the last-level cache's reading and the fastest of memory, nearer to this: a hit may cost
+ * a page walk on top. */
 static uint32_t threshold(const struct nve_calibration *c, uint32_t dram_low_ticks)
 {
-	return (c->timed_llc_cycles_milli / 1000 + dram_low_ticks) / 2;
+	return (c->timed_llc_cycles_milli / 1000 + 2 * dram_low_ticks) / 3;
 }
 
 /* The chase's latency of a line whose timed reading is known: both grow alike beyond the fences. */
@@ -272,6 +300,8 @@ static int fill(struct nve_calibration *c, const struct sums *s)
 		return -ERANGE;
 	c->dram_lat_ps = (uint32_t)(s->chase_ticks / (double)s->turns * 1e9 / (double)c->tsc_khz);
 	c->timed_dram_cycles_milli = (uint32_t)(s->timed_ticks / (double)s->turns * 1000);
+	c->timed_translated_cycles_milli =
+		(uint32_t)(s->translated_ticks / (double)s->turns * 1000);
 	c->probe_cycles_milli = (uint32_t)(s->probe_ticks / (double)s->turns * 1000);
 	c->llc_lat_ps = chase_ps(c, c->timed_llc_cycles_milli);
 	return nve_calibration_check(c, &field);
@@ -307,6 +337,7 @@ int nve_calibrate(struct nve_calibration *c, uint64_t limit_ns)
 
 	if (rc)
 		return rc;
+	b.translates = nve_touch_can_translate();
 	rc = nve_probe_setup();
 	if (rc)
 		goto out_unmake;

@@ -26,7 +26,10 @@ struct nve_calibration {
 	uint32_t threshold_cycles;  /* a timed read at or above it came from memory */
 	uint32_t run_ahead_writers; /* the same, of instructions that write a general register */
 	uint32_t run_ahead_instructions; /* how far the core had run before a signal stopped it */
-	uint32_t probe_cycles_milli;     /* timed reads of the probe, ahead/probe.h */
+	/* lines of memory whose translation was fetched before; 0: this processor cannot (touch.h)
+	 */
+	uint32_t timed_translated_cycles_milli;
+	uint32_t probe_cycles_milli; /* timed reads of the probe, ahead/probe.h */
 	/* the core: TSC ticks, thousandths, of a cycle; from one miss to the next, of independent
 	 * loads and of independent stores */
 	uint32_t cycle_ticks_milli, read_gap_ticks_milli, write_gap_ticks_milli;

@@ -21,7 +21,7 @@ enum {
 	LOCK_RETRY_NS = 3000000,
 };
 
-static const char version_line[] = "nvmemu-calibration 2\n";
+static const char version_line[] = "nvmemu-calibration 3\n";
 static const char boot_id_path[] = "/proc/sys/kernel/random/boot_id";
 
 struct row {
@@ -43,7 +43,7 @@ struct row {
 		MEMBER(field), least, most, true                                                   \
 	}
 
-/* A change to this list is a new version. */
+/* A change to this list, or to how its values are measured, is a new version. */
 static const struct row rows[] = {
 	ROW(tsc_khz, NVE_ARCH_TICKS_KHZ_MIN, 10000000),
 	ROW(dram_lat_ps, 5000, 10000000),
@@ -52,6 +52,7 @@ static const struct row rows[] = {
 	TIMED(timed_dram_cycles_milli, 10000, 100000000),
 	TIMED(timed_llc_cycles_milli, 1000, 10000000),
 	TIMED(timed_l1_cycles_milli, 1000, 10000000),
+	ROW(timed_translated_cycles_milli, 0, 100000000),
 	TIMED(probe_cycles_milli, 10000, 100000000),
 	TIMED(fence_cycles, 1, 10000),
 	TIMED(threshold_cycles, 1, 100000),

@@ -13,15 +13,14 @@
 enum {
 	HUGE_BYTES = 2 << 20,
 	BUFFER_BYTES = 256 << 20,
-	QUICK_BYTES = 128 << 20, /* what there is time for in a tenth of a second */
-	QUICK_NS = 300000000,
+	LINKED_BYTES = 64 << 20, /* of its lines at most; more would take too long to link */
 };
 
 /* Backs as much of the buffer with memory as fits the time: fresh memory may be slow to come by in
  * a virtual machine. */
-static void populate(struct nve_chase_list *list, size_t most, uint64_t until_ns)
+static void populate(struct nve_chase_list *list, uint64_t until_ns)
 {
-	while (list->bytes < most &&
+	while (list->bytes < BUFFER_BYTES &&
 	       (list->bytes < HUGE_BYTES * 4 || nve_clock_ns(CLOCK_MONOTONIC_RAW) < until_ns)) {
 		for (size_t i = 0; i < HUGE_BYTES; i += NVE_PAGE_BYTES)
 			list->buffer[list->bytes + i] = 1;
@@ -51,8 +50,7 @@ struct nve_chase_list *nve_chase_list_new(uint64_t start_ns, uint64_t limit_ns)
 	}
 	list->buffer = list->map + (HUGE_BYTES - (uintptr_t)list->map % HUGE_BYTES) % HUGE_BYTES;
 	madvise(list->buffer, BUFFER_BYTES, MADV_HUGEPAGE);
-	populate(list, limit_ns < QUICK_NS ? QUICK_BYTES : BUFFER_BYTES,
-		 start_ns + limit_ns * 40 / 100);
+	populate(list, start_ns + limit_ns * 50 / 100);
 	return list;
 }
 
@@ -74,12 +72,20 @@ static uint64_t scatter(uint64_t i, unsigned bits)
 	return i;
 }
 
+/* Twice what the cache holds, at least. */
+static size_t most_nodes(void)
+{
+	uint64_t bytes = NVE_MAX((uint64_t)LINKED_BYTES, 2 * nve_chase_list_llc_bytes());
+
+	return nve_chase_list_round(bytes) / sizeof(struct nve_chase_node);
+}
+
 void nve_chase_list_link(struct nve_chase_list *list, size_t bytes)
 {
 	struct nve_chase_node *all = (struct nve_chase_node *)list->buffer, *last, *node;
 	unsigned bits = (unsigned)__builtin_ctzll(nve_chase_list_round(bytes) / sizeof(*all));
 
-	list->nodes = (size_t)1 << bits;
+	list->nodes = NVE_MIN((size_t)1 << bits, most_nodes());
 	last = &all[scatter(list->nodes - 1, bits)];
 	for (size_t i = 0; i < list->nodes; i++) {
 		node = &all[scatter(i, bits)];
@@ -89,7 +95,7 @@ void nve_chase_list_link(struct nve_chase_list *list, size_t bytes)
 			list->node[i] = node;
 	}
 	for (size_t i = 0; i < list->nodes; i++)
-		nve_arch_flush(&all[i]);
+		nve_arch_flush(&all[scatter(i, bits)]);
 	nve_arch_fence();
 }
 

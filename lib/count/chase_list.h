@@ -30,8 +30,9 @@ struct nve_chase_list {
 struct nve_chase_list *nve_chase_list_new(uint64_t start_ns, uint64_t limit_ns);
 void nve_chase_list_delete(struct nve_chase_list *list);
 
-/* Links the lines of the first bytes of the buffer (rounded down to a power of two) into a cycle,
- * then flushes them from the caches: as in a program that walks more than the cache holds. */
+/* Links lines all over the first bytes of the buffer (rounded down to a power of two) into a cycle,
+ * all of them or as many as twice the cache holds, then flushes them from the caches: as in a
+ * program that walks more than the cache holds. */
 void nve_chase_list_link(struct nve_chase_list *list, size_t bytes);
 
 /* Walks; adds nothing but the loads between two readings of the clock. */

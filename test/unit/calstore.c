@@ -33,6 +33,7 @@ static const struct nve_calibration sample = {
 	.timed_dram_cycles_milli = 390125,
 	.timed_llc_cycles_milli = 110250,
 	.timed_l1_cycles_milli = 70500,
+	.timed_translated_cycles_milli = 395000,
 	.probe_cycles_milli = 401000,
 	.fence_cycles = 66,
 	.threshold_cycles = 200,
@@ -60,6 +61,7 @@ static bool same(const struct nve_calibration *a, const struct nve_calibration *
 	       a->fence_cycles == b->fence_cycles && a->threshold_cycles == b->threshold_cycles &&
 	       a->run_ahead_instructions == b->run_ahead_instructions &&
 	       a->signal_ns == b->signal_ns && a->huge_pages == b->huge_pages &&
+	       a->timed_translated_cycles_milli == b->timed_translated_cycles_milli &&
 	       a->probe_cycles_milli == b->probe_cycles_milli &&
 	       a->footprint_bytes == b->footprint_bytes && a->tries == b->tries &&
 	       a->cycle_ticks_milli == b->cycle_ticks_milli &&

@@ -8,38 +8,30 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "count/ahead/budget.h"
 #include "count/ahead/dirty.h"
 #include "count/ahead/learned.h"
+#include "count/ahead/pace.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/stop_names.h"
 #include "count/ahead/touch.h"
 #include "count/ahead/window.h"
 
 enum {
-	WINDOW_STEPS = 1024, /* the usual window, beyond the reorder window */
-	WINDOW_OCTAVES = 3,  /* longer ones: 4, 16 and 64 times */
-	/* of the budget, for usual and for long windows; what signals cost, and what windows push
-	 * out of the caches, needs the rest */
-	USUAL_SHARE_PPM = 600000,
-	LONG_SHARE_PPM = 250000,
-	IDLE_WINDOWS = 4, /* in a row without a miss: then a quarter will do */
-	LEAST_STEP_NS = 20,
 	TOUCH_MAX = 512,
 	KIND_UNITS = 16,
-	MIN_GAP_NS = 50000, /* the thread must have left the last window's lines behind */
-	MIN_FOLLOWED = 32,  /* instructions; lines followed for less say nothing */
+	MIN_FOLLOWED = 32, /* instructions; lines followed for less say nothing */
 	PROBE_LINES = 4,
 	PROBE_PRIOR = 128, /* weight of the calibrated latency, readings */
 	PROBE_HALVE = 8192,
 	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
 	CLASS_HALVE_UNITS = 1 << 26,
-	LATENCY_HALVE = 32768,
-	TOKENS_MAX_NS = 20000000,
-	CREDIT_NS = 1000000,
-	TOKENS_START_NS = 1000000, /* early windows teach most */
+	LATENCY_HALVE = 16384,
 	PPM = 1000000,
 };
 
+/* A latency that is lower, in parts of DRAM's, is not memory's. */
+#define LEAST_OF_DRAM 0.9
 /* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
 #define MIN_WAITED  0.02
 #define FADE_CYCLES 2e5
@@ -62,14 +54,11 @@ struct nve_ahead {
 	struct nve_ahead_counts counts;
 	struct nve_dirty dirty;
 	struct nve_window *window;
-	int64_t tokens_ns, long_tokens_ns; /* of the budget, for usual and for long windows */
-	int long_octave;                   /* of the next long window */
-	int paying_octave;                 /* of the window that the next charge is for */
-	uint32_t paying_steps;             /* its length; 0: no window */
-	uint32_t idle_windows;             /* in a row without a miss */
-	double step_ns;                    /* what an interpreted instruction costs, fading mean */
+	struct nve_budget budget;
+	struct nve_pace pace;
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
+	uint64_t translated_ticks, translated_count; /* without page walks */
 	/* of all instructions after an access: time waited for memory and in all, fading sums */
 	uint64_t class_waited, class_all;
 	/* of its windows as modelled, fading sums: time that misses held up, time gained without */
@@ -117,6 +106,7 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_p
 	shared.machine = (struct nve_window_machine){
 		.fence_ticks = cal->fence_cycles,
 		.threshold_ticks = cal->threshold_cycles,
+		.translates = cal->timed_translated_cycles_milli != 0,
 		.outlier_ticks = (uint32_t)outlier_ticks(cal),
 		.run_ahead = cal->run_ahead_instructions,
 		.core = {.cycle_ticks = cal->cycle_ticks_milli / 1e3f,
@@ -162,9 +152,7 @@ struct nve_ahead *nve_ahead_new(void)
 	if (mem == MAP_FAILED)
 		return NULL;
 	a = mem;
-	a->tokens_ns = TOKENS_START_NS;
-	a->long_octave = 1;
-	a->step_ns = 4 * LEAST_STEP_NS;
+	nve_budget_start(&a->budget, shared.machine.run_ahead);
 	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine, shared.learned,
 				    shared.pages_ttl_ticks);
 	return a;
@@ -173,11 +161,6 @@ struct nve_ahead *nve_ahead_new(void)
 void nve_ahead_delete(struct nve_ahead *a)
 {
 	munmap(a, ahead_bytes() + nve_window_bytes());
-}
-
-static uint32_t window_steps(int octave)
-{
-	return (WINDOW_STEPS << 2 * octave) + shared.machine.run_ahead;
 }
 
 static void fade(uint64_t *sum, uint64_t *count, uint64_t halve_at)
@@ -199,13 +182,31 @@ static void probe(void)
 	atomic_store(&shared.probe_count, count);
 }
 
-uint64_t nve_ahead_dram_lat_ps(void)
+/* By the probe, for those whose own misses do not tell. */
+static double probed_ratio(void)
 {
 	uint64_t ticks = atomic_load(&shared.probe_ticks), count = atomic_load(&shared.probe_count);
 	double now = (double)ticks / (double)count - shared.machine.fence_ticks;
 	double then = shared.cal.probe_cycles_milli / 1e3 - shared.machine.fence_ticks;
 
-	return (uint64_t)(shared.cal.dram_lat_ps * now / then * shared.given_ratio);
+	return now / then;
+}
+
+/*
+ * DRAM's own latency as it is now for this thread, ps: the calibrated one times what memory's
+ * answer takes now over what it took then, both without page walks. The thread's own misses tell,
+ * since memory need not be equally far everywhere (nodes of the host).
+ */
+static uint64_t dram_lat_ps(const struct nve_ahead *a)
+{
+	double fences = shared.machine.fence_ticks, ratio;
+
+	if (a->translated_count >= LATENCY_MIN)
+		ratio = (double)a->translated_ticks / (double)a->translated_count /
+			(shared.cal.timed_translated_cycles_milli / 1e3 - fences);
+	else
+		ratio = probed_ratio();
+	return (uint64_t)(shared.cal.dram_lat_ps * ratio * shared.given_ratio);
 }
 
 /* A timed read less its fences is what the program waits for, page walk included. */
@@ -232,7 +233,9 @@ static bool is_followed(const struct nve_line *line, uint32_t steps)
 static void learn_dirty(struct nve_ahead *a, const struct nve_window_result *r)
 {
 	const struct nve_lines *lines = nve_window_lines(a->window);
-	double sum = 0, probability;
+	double sum = 0, probability = 0;
+	uint64_t ip = 0;
+	bool known = false;
 	uint32_t n = 0;
 
 	for (uint32_t i = 0; i < lines->count; i++) {
@@ -245,8 +248,12 @@ static void learn_dirty(struct nve_ahead *a, const struct nve_window_result *r)
 	for (uint32_t i = 0; i < lines->count; i++) {
 		const struct nve_line *line = &lines->line[i];
 
-		if (!is_followed(line, r->steps) ||
-		    !nve_dirty_probability(shared.dirty, line->first_ip, &probability))
+		if (!is_followed(line, r->steps))
+			continue;
+		if (line->first_ip != ip)
+			known = nve_dirty_probability(shared.dirty, line->first_ip, &probability);
+		ip = line->first_ip;
+		if (!known)
 			continue;
 		sum += probability;
 		n++;
@@ -285,7 +292,7 @@ static void learn_exposed(struct nve_ahead *a, const struct nve_window_result *r
  */
 static uint64_t saved(const struct nve_window_result *r)
 {
-	double ticks = (double)r->miss_ticks, modelled = r->real_cycles - r->resident_cycles;
+	double ticks = (double)r->spared_ticks, modelled = r->real_cycles - r->resident_cycles;
 	double serial = r->modelled_miss_cycles;
 
 	if (serial > 0)
@@ -299,16 +306,13 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	struct nve_ahead_counts *c = &a->counts;
 	struct nve_window_plan plan = {
 		.sample_ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP],
-		.limit = window_steps(octave),
+		.limit = nve_budget_steps(&a->budget, octave),
 		.skip = after_syscall ? 0 : shared.machine.run_ahead,
 		.touch_max = TOUCH_MAX << octave,
 	};
 	uint64_t saved_ns, waited_ns, started_tsc = nve_tsc();
 
 	nve_window_run(a->window, uc, &plan, r);
-	a->idle_windows = r->misses ? 0 : a->idle_windows + 1;
-	a->paying_octave = octave;
-	a->paying_steps = r->steps;
 	c->windows++;
 	c->window_steps += r->steps;
 	/* A window that touched as many lines as it may is as long as it was allowed to be. */
@@ -330,11 +334,17 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	fade(&a->latency_ticks, &a->latency_count, LATENCY_HALVE);
 	a->latency_ticks += r->miss_ticks;
 	a->latency_count += r->miss_timed;
+	fade(&a->translated_ticks, &a->translated_count, LATENCY_HALVE / 4);
+	a->translated_ticks += r->translated_ticks;
+	a->translated_count += r->translated_timed;
 	count_stop(a, r->stop);
 	learn_dirty(a, r);
+	nve_budget_took(&a->budget, octave, r->steps, r->misses, r->misses_written,
+			r->real_cycles > 0 ? r->waited_cycles / r->real_cycles : 0);
 	learn_exposed(a, r);
 	probe();
 	saved_ns = saved(r);
+	nve_pace_window(&a->pace, nve_window_loop(a->window));
 	c->saved_ns += saved_ns;
 	waited_ns = nve_tsc_to_ns(r->miss_ticks, shared.cal.tsc_khz);
 	a->epoch_looked_ns += waited_ns - NVE_MIN(waited_ns, saved_ns);
@@ -432,31 +442,22 @@ static bool is_known(uint64_t ip)
 	return e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
 }
 
-static void earn(int64_t *tokens_ns, uint64_t cpu_ns, uint64_t share_ppm)
-{
-	*tokens_ns += (int64_t)(cpu_ns * shared.budget_ppm / PPM * share_ppm / PPM);
-	*tokens_ns = NVE_MIN(*tokens_ns, (int64_t)TOKENS_MAX_NS);
-}
-
-/*
- * How long a window may be taken: 0, 1, 2 ... octaves above the usual length; -1: none. Writes that
- * come long after the read show in long windows only: they have a part of the budget to themselves,
- * and take turns. A window at an instruction that nothing is known of teaches most and may be had
- * on credit.
- */
+/* How long a window may be taken: see budget.h. */
 static int choose_octave(struct nve_ahead *a, uint64_t ip, uint64_t cpu_ns)
 {
-	uint64_t part = a->idle_windows >= IDLE_WINDOWS ? 4 : 1;
+	return nve_budget_choose(&a->budget, cpu_ns, shared.budget_ppm, is_known(ip));
+}
 
-	earn(&a->tokens_ns, cpu_ns, USUAL_SHARE_PPM / part);
-	earn(&a->long_tokens_ns, cpu_ns, LONG_SHARE_PPM / part);
-	if (cpu_ns < MIN_GAP_NS)
-		return -1;
-	if ((double)a->long_tokens_ns > a->step_ns * window_steps(a->long_octave))
-		return a->long_octave;
-	if (a->tokens_ns > 0 || (a->tokens_ns > -CREDIT_NS && !is_known(ip)))
-		return 0;
-	return -1;
+static void keep_pace(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns, bool kernel)
+{
+	uint64_t registers[NVE_PACE_REGISTERS];
+
+	if (kernel) {
+		nve_pace_interrupt(&a->pace);
+		return;
+	}
+	nve_cpu_registers(uc, registers);
+	nve_pace_sample(&a->pace, registers, (double)nve_ns_to_tsc(cpu_ns, shared.cal.tsc_khz));
 }
 
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
@@ -479,6 +480,8 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		guard(true);
 		saved_ns = look(a, uc, octave, after_call || in_kernel, &r);
 		guard(false);
+	} else {
+		keep_pace(a, uc, cpu_ns, after_call || in_kernel);
 	}
 	if (after_call || in_kernel) {
 		a->counts.samples_kernel++;
@@ -493,21 +496,9 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 	return saved_ns;
 }
 
-/* To the part of the budget that the last window, if any, belongs to. */
 void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns)
 {
-	double per_step = (double)cost_ns / fmax(a->paying_steps, 1);
-
-	if (a->paying_octave > 0) {
-		a->long_tokens_ns -= cost_ns;
-		a->long_octave = a->long_octave % WINDOW_OCTAVES + 1;
-	} else {
-		a->tokens_ns -= cost_ns;
-	}
-	if (a->paying_steps)
-		a->step_ns += (fmax(per_step, LEAST_STEP_NS) - a->step_ns) / 8;
-	a->paying_octave = 0;
-	a->paying_steps = 0;
+	nve_budget_charge(&a->budget, cost_ns);
 }
 
 /* Shares of the epoch's answered time; where it has none, of the thread's; else of the process's.
@@ -551,18 +542,31 @@ static void errors(const struct nve_ahead *a, struct nve_epoch *epoch)
 	epoch->latency_se_ps = (uint64_t)((double)epoch->latency_ps / mean * sqrt(variance / n));
 }
 
+/*
+ * Of a miss, as the program sees it: as the windows read it, corrected by its own pace; DRAM's own
+ * while there are few. What is much below DRAM's did not come from there (a hit with a page walk on
+ * top), and must not make more accesses of the stall time than memory can answer.
+ */
+static uint64_t latency_ps(const struct nve_ahead *a, uint64_t dram_ps)
+{
+	double read_ps;
+
+	if (a->latency_count < LATENCY_MIN)
+		return dram_ps;
+	read_ps = (double)nve_ahead_latency_ps(a->latency_ticks, a->latency_count);
+	return (uint64_t)fmax(read_ps * nve_pace_factor(&a->pace), LEAST_OF_DRAM * (double)dram_ps);
+}
+
 void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *epoch)
 {
-	uint64_t dram_ps = nve_ahead_dram_lat_ps();
+	uint64_t dram_ps = dram_lat_ps(a);
 	double stall, wb;
 
 	shares(a, &stall, &wb);
 	epoch->cpu_ns = a->epoch_ns + rest_ns;
 	epoch->stall_ns = (uint64_t)(stall * (double)epoch->cpu_ns + 0.5);
 	epoch->stall_wb_ns = NVE_MIN(epoch->stall_ns, (uint64_t)(wb * (double)epoch->cpu_ns + 0.5));
-	epoch->latency_ps = a->latency_count >= LATENCY_MIN
-				    ? nve_ahead_latency_ps(a->latency_ticks, a->latency_count)
-				    : dram_ps;
+	epoch->latency_ps = latency_ps(a, dram_ps);
 	/* The program's latency is DRAM's and more (page walks): a higher reading is noise. */
 	epoch->dram_lat_ps = NVE_MIN(dram_ps, epoch->latency_ps);
 	epoch->dirty_ppm = (uint32_t)(nve_dirty_fraction(&a->dirty) * PPM + 0.5);

@@ -85,9 +85,6 @@ uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a);
 /* TSC ticks of a timed miss into picoseconds of the latency that the program sees. */
 uint64_t nve_ahead_latency_ps(uint64_t ticks_sum, uint64_t count);
 
-/* DRAM's own latency as measured now, ps. */
-uint64_t nve_ahead_dram_lat_ps(void);
-
 /* Copies the table of stop names, sorted by count. Returns how many there are. */
 int nve_ahead_stop_names(struct nve_ahead_stop_name *names, int capacity);
 

@@ -1,11 +1,16 @@
 #include "count/ahead/core.h"
 
-#include <math.h>
 #include <string.h>
 
 #define WIDTH       6.0f    /* instructions dispatched and retired a cycle */
 #define LOAD_CYCLES 4.0f    /* first-level cache to use */
 #define GENERAL     0xffffu /* registers in struct nve_flow */
+
+/* Without a call, which fmaxf() is. */
+static float later(float a, float b)
+{
+	return a > b ? a : b;
+}
 
 void nve_core_start(struct nve_core *core, const struct nve_core_machine *machine)
 {
@@ -28,9 +33,9 @@ static float dispatch(struct nve_core_course *c, const struct nve_core *core, bo
 	float t = c->dispatched + 1 / WIDTH;
 
 	if (core->instructions >= core->machine.window)
-		t = fmaxf(t, c->retired[core->instructions % core->machine.window]);
+		t = later(t, c->retired[core->instructions % core->machine.window]);
 	if (writes && core->writers >= core->machine.writers)
-		t = fmaxf(t, c->freed[core->writers % core->machine.writers]);
+		t = later(t, c->freed[core->writers % core->machine.writers]);
 	c->dispatched = t;
 	return t;
 }
@@ -38,20 +43,28 @@ static float dispatch(struct nve_core_course *c, const struct nve_core *core, bo
 static float operands_ready(const struct nve_core_course *c, uint64_t reads, float t)
 {
 	for (; reads; reads &= reads - 1)
-		t = fmaxf(t, c->ready[__builtin_ctzll(reads)]);
+		t = later(t, c->ready[__builtin_ctzll(reads)]);
 	return t;
 }
 
-/* When a miss that could start at t does start: once a slot is free. */
+/* When a miss that could start at t does start: once a slot is free. The slots are a heap, the one
+ * that is free first on top. */
 static float take_slot(float *slot, uint32_t slots, float t, float latency)
 {
-	uint32_t first = 0;
+	uint32_t at = 0, child;
+	float freed;
 
-	for (uint32_t i = 1; i < slots; i++)
-		if (slot[i] < slot[first])
-			first = i;
-	t = fmaxf(t, slot[first]);
-	slot[first] = t + latency;
+	t = later(t, slot[0]);
+	freed = t + latency;
+	while ((child = 2 * at + 1) < slots) {
+		if (child + 1 < slots && slot[child + 1] < slot[child])
+			child++;
+		if (slot[child] >= freed)
+			break;
+		slot[at] = slot[child];
+		at = child;
+	}
+	slot[at] = freed;
 	return t;
 }
 
@@ -80,7 +93,7 @@ static void drain(struct nve_core_course *c, const struct nve_core *core, float 
 	uint32_t at = core->stores % NVE_CORE_STORES;
 	float before = core->stores ? c->drained[(core->stores - 1) % NVE_CORE_STORES] : 0;
 
-	c->drained[at] = fmaxf(fmaxf(before + 1, there), c->now + 1);
+	c->drained[at] = later(later(before + 1, there), c->now + 1);
 }
 
 /* Returns how long retirement stood still at this instruction. */
@@ -93,14 +106,14 @@ static float run(struct nve_core_course *c, const struct nve_core *core,
 	if (access->loads || access->stores)
 		there = line_there(c, core, access, start);
 	if (access->loads)
-		done = fmaxf(there, start + LOAD_CYCLES);
+		done = later(there, start + LOAD_CYCLES);
 	done += flow->latency_cycles;
 	for (uint64_t writes = flow->writes; writes; writes &= writes - 1)
 		c->ready[__builtin_ctzll(writes)] = done;
 	/* A store retires into the store buffer, once there is room. */
 	if (access->stores && core->stores >= NVE_CORE_STORES)
-		done = fmaxf(done, c->drained[core->stores % NVE_CORE_STORES]);
-	c->now = fmaxf(in_order, done);
+		done = later(done, c->drained[core->stores % NVE_CORE_STORES]);
+	c->now = later(in_order, done);
 	c->retired[core->instructions % core->machine.window] = c->now;
 	if (is_writer(flow))
 		c->freed[core->writers % core->machine.writers] = c->now;

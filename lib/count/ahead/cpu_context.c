@@ -133,16 +133,22 @@ static size_t frame_bytes(const uint8_t *area)
 	return magic == MAGIC1 ? size : LEGACY_BYTES;
 }
 
-void nve_cpu_from_ucontext(struct nve_cpu *cpu, const ucontext_t *uc)
+void nve_cpu_registers(const ucontext_t *uc, uint64_t gpr[16])
 {
 	static const uint8_t order[16] = {REG_RAX, REG_RCX, REG_RDX, REG_RBX, REG_RSP, REG_RBP,
 					  REG_RSI, REG_RDI, REG_R8,  REG_R9,  REG_R10, REG_R11,
 					  REG_R12, REG_R13, REG_R14, REG_R15};
+
+	for (unsigned i = 0; i < 16; i++)
+		gpr[i] = (uint64_t)uc->uc_mcontext.gregs[order[i]];
+}
+
+void nve_cpu_from_ucontext(struct nve_cpu *cpu, const ucontext_t *uc)
+{
 	const greg_t *regs = uc->uc_mcontext.gregs;
 	const uint8_t *area = (const uint8_t *)uc->uc_mcontext.fpregs;
 
-	for (unsigned i = 0; i < 16; i++)
-		cpu->gpr[i] = (uint64_t)regs[order[i]];
+	nve_cpu_registers(uc, cpu->gpr);
 	cpu->rip = (uint64_t)regs[REG_RIP];
 	cpu->rflags = (uint64_t)regs[REG_EFL];
 	cpu->fs_base = segment_base(true);

@@ -114,6 +114,9 @@ struct nve_interp *nve_interp_init(void *mem);
  * FS and GS bases are the calling thread's. Signal-safe. */
 void nve_cpu_from_ucontext(struct nve_cpu *cpu, const ucontext_t *uc);
 
+/* Its general registers alone. Signal-safe. */
+void nve_cpu_registers(const ucontext_t *uc, uint64_t gpr[16]);
+
 /*
  * Interprets up to limit instructions from *cpu on, which is changed; the overlay starts empty.
  * Signal-safe.

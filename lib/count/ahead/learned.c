@@ -24,9 +24,11 @@ static void put(_Atomic uint32_t *counter, uint32_t value)
 	atomic_store_explicit(counter, value, memory_order_relaxed);
 }
 
+/* Two threads may overwrite each other here: a sample lost, and no locked instruction in each step
+ * of a window. */
 static void add(_Atomic uint32_t *counter, uint32_t value)
 {
-	atomic_fetch_add_explicit(counter, value, memory_order_relaxed);
+	put(counter, get(counter) + value);
 }
 
 static bool own(struct nve_learned_ip *e, uint64_t owner, uint64_t ip)

@@ -2,7 +2,7 @@
  * What the process has learned of its hot instructions, shared by all threads: how much of the time
  * sampled at an instruction is memory stall.
  *
- * Counters are only ever added to, with relaxed atomics: a lost update costs a sample, never sense.
+ * Counters are relaxed atomics, read and written apart: a lost update costs a sample, never sense.
  * Signal-safe, thread-safe. Addresses are keys only: code that is replaced at the same address
  * (JIT) is forgotten by halving.
  */

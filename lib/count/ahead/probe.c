@@ -53,7 +53,13 @@ uint32_t nve_probe_read(uint32_t count, uint64_t outlier_ticks, uint64_t *ticks)
 		/* An odd multiplier visits all lines in an order that no prefetcher follows. */
 		uint32_t n = atomic_fetch_add_explicit(&state.next, 1, memory_order_relaxed);
 		char *line = state.buffer + (size_t)(n * 20753u % LINES) * NVE_LINE_BYTES;
-		uint64_t t = nve_touch_timed((uintptr_t)line);
+		uint64_t t;
+
+		/* The line is not cached; this brings its translation, so that no page walk is
+		 * timed. */
+		_mm_clflush(line);
+		_mm_mfence();
+		t = nve_touch_timed((uintptr_t)line);
 
 		nve_arch_flush(line);
 		if (t > outlier_ticks)

@@ -1,5 +1,6 @@
 #include "count/ahead/touch.h"
 
+#include <cpuid.h>
 #include <errno.h>
 
 /*
@@ -29,6 +30,15 @@ __asm__(".text\n"
 	"	sub %rcx, %rax\n"
 	"	ret\n"
 	".size nve_touch_timed, .-nve_touch_timed\n"
+
+	".p2align 4\n"
+	".type touch_translate, @function\n"
+	"touch_translate:\n"
+	"	clwb (%rdi)\n"
+	"touch_translate_end:\n"
+	"	mfence\n"
+	"	xor %eax, %eax\n"
+	"	ret\n"
 
 	".p2align 4\n"
 	".type touch_copy, @function\n"
@@ -66,14 +76,28 @@ __asm__(".text\n"
 
 extern const char nve_touch_timed_load[] __asm__("nve_touch_timed_load");
 extern const char nve_touch_timed_end[] __asm__("nve_touch_timed_end");
+extern const char touch_translate_end[] __asm__("touch_translate_end");
 extern const char touch_copy_load[] __asm__("touch_copy_load");
 extern const char touch_copy_end[] __asm__("touch_copy_end");
 extern const char touch_word_end[] __asm__("touch_word_end");
 extern const char touch_pair_end[] __asm__("touch_pair_end");
 extern const char touch_failed[] __asm__("touch_failed");
+int touch_translate(uint64_t addr) __asm__("touch_translate");
 int touch_copy(void *dst, uint64_t addr, size_t size) __asm__("touch_copy");
 int touch_word(void *dst, uint64_t addr) __asm__("touch_word");
 int touch_pair(void *dst, uint64_t addr) __asm__("touch_pair");
+
+bool nve_touch_can_translate(void)
+{
+	unsigned a, b, c, d;
+
+	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_CLWB;
+}
+
+int nve_touch_translate(uint64_t addr)
+{
+	return touch_translate(addr) ? -EFAULT : 0;
+}
 
 int nve_touch_copy(void *dst, uint64_t addr, size_t size)
 {
@@ -99,6 +123,7 @@ bool nve_touch_fixup(ucontext_t *uc)
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
 
 	if (!within(ip, nve_touch_timed_load, nve_touch_timed_end) &&
+	    !within(ip, (const void *)(uintptr_t)touch_translate, touch_translate_end) &&
 	    !within(ip, touch_copy_load, touch_copy_end) &&
 	    !within(ip, (const void *)(uintptr_t)touch_word, touch_word_end) &&
 	    !within(ip, (const void *)(uintptr_t)touch_pair, touch_pair_end))

@@ -19,6 +19,12 @@
  * ticks, fences included, or NVE_TOUCH_FAULT. */
 uint64_t nve_touch_timed(uint64_t addr);
 
+/* Can the processor fetch an address's translation and leave the line where it is? (clwb) */
+bool nve_touch_can_translate(void);
+
+/* Does so: a timed read after it is without a page walk. 0 or -EFAULT. */
+int nve_touch_translate(uint64_t addr);
+
 /* Copies size bytes. Returns 0 or -EFAULT. */
 int nve_touch_copy(void *dst, uint64_t addr, size_t size);
 

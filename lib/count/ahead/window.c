@@ -10,7 +10,8 @@
 
 enum {
 	CORE_STEPS = 2048, /* modelled at most: enough to tell, and cheap */
-	HIT_TICKS = 2,     /* a touch that hits the first level takes no less */
+	TRANSLATED_ONE_OF = 4,
+	HIT_TICKS = 2, /* a touch that hits the first level takes no less */
 };
 
 /* What one interpreted instruction did to memory, and for how long it held up the others. */
@@ -29,6 +30,7 @@ struct nve_window {
 	uint64_t started_tsc;
 	uint64_t code_page;    /* last page that code was fetched from: address / 4096 + 1 */
 	uint32_t late_touches; /* beyond the reorder window */
+	uint64_t missing_ip;   /* whose touch was the last, if that missed; 0 */
 	bool touched_enough;
 	bool met_fresh; /* a page that nobody has touched yet */
 	struct nve_core core;
@@ -36,6 +38,7 @@ struct nve_window {
 	struct nve_interp *interp;
 	struct nve_learned *learned;
 	struct nve_cpu cpu;
+	struct nve_pace_loop loop;
 	struct nve_pages pages;
 	struct nve_lines lines;
 };
@@ -61,7 +64,7 @@ static void suspect(struct nve_window *w, uint64_t ip)
 	const struct observation *o = &w->before;
 	struct nve_learned_ip *e = nve_learned_find(w->learned, ip, true);
 	uint32_t all = (uint32_t)(o->stood * NVE_LABEL_UNITS) + 1;
-	uint32_t waited = NVE_MIN((uint32_t)(o->waited * NVE_LABEL_UNITS), all);
+	uint32_t waited = o->waited > 0 ? all : 0; /* it waited all the while, or not at all */
 
 	if (e)
 		nve_learned_add(e, waited, all);
@@ -76,6 +79,21 @@ static void suspect(struct nve_window *w, uint64_t ip)
 	w->result.all += all;
 }
 
+/* In the modelled part of the window? */
+static bool is_modelled(const struct nve_window *w, uint32_t step)
+{
+	return step >= w->plan.skip && step - w->plan.skip < CORE_STEPS;
+}
+
+/* The window comes around to where it began. */
+static void pass(struct nve_window *w, uint32_t step)
+{
+	float ticks = w->machine.core.cycle_ticks;
+
+	nve_pace_pass(&w->loop, w->cpu.gpr, w->cpu.gpr_unknown, is_modelled(w, step),
+		      nve_core_real(&w->core) * ticks, w->core.waited * ticks);
+}
+
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
 {
 	struct nve_window *w = ctx;
@@ -83,6 +101,8 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 	if (!w->now.is_branch || w->now.accessed)
 		w->before = w->now;
 	w->now = (struct observation){.step = step};
+	if (ip == w->plan.sample_ip && step > 0)
+		pass(w, step);
 	/* In the reorder window an access says nothing, but none at all does. */
 	if (step > 1 && (w->before.modelled || !w->before.accessed))
 		suspect(w, ip);
@@ -93,7 +113,7 @@ static void on_flow(void *ctx, const struct nve_flow *flow)
 	struct nve_window *w = ctx;
 
 	w->now.is_branch = flow->is_conditional_branch;
-	if (w->now.step < w->plan.skip || w->now.step - w->plan.skip >= CORE_STEPS)
+	if (!is_modelled(w, w->now.step))
 		return;
 	w->now.modelled = true;
 	w->now.stood = nve_core_step(&w->core, flow, &w->now.core);
@@ -102,10 +122,31 @@ static void on_flow(void *ctx, const struct nve_flow *flow)
 		w->result.modelled_miss_cycles += w->now.core.latency;
 }
 
+/* Latency of a miss as it is: a reading without its page walk takes the mean of the others. */
+static uint32_t whole_latency(const struct nve_window *w, uint32_t net, bool translated)
+{
+	const struct nve_window_result *r = &w->result;
+
+	return translated && r->miss_timed ? (uint32_t)(r->miss_ticks / r->miss_timed) : net;
+}
+
+static void count_latency(struct nve_window_result *r, uint32_t net, bool translated)
+{
+	if (translated) {
+		r->translated_ticks += net;
+		r->translated_timed++;
+		return;
+	}
+	r->miss_ticks += net;
+	r->miss_ticks_squared += (double)net * net;
+	r->miss_timed++;
+}
+
 /* A miss of the reorder window is a miss all the same, and the program is spared it; a hit there
  * says nothing, since the core may have started the load itself. So those lines tell neither labels
- * nor dirty fractions. */
-static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ticks)
+ * nor dirty fractions; nor latencies, which the entry into the handler has disturbed. */
+static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ticks,
+			bool translated)
 {
 	struct nve_window_result *r = &w->result;
 	uint32_t net =
@@ -115,17 +156,28 @@ static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ti
 	r->touches++;
 	w->late_touches += !early;
 	line->latency = NVE_MAX(net, (uint32_t)HIT_TICKS);
+	w->missing_ip = 0;
 	if (ticks <= w->machine.threshold_ticks)
 		return;
 	line->missed = !early;
 	r->misses += !early;
+	w->missing_ip = early ? 0 : line->first_ip;
 	if (ticks > w->machine.outlier_ticks) {
 		line->latency = w->machine.threshold_ticks;
 		return;
 	}
-	r->miss_ticks += net;
-	r->miss_ticks_squared += (double)net * net;
-	r->miss_timed++;
+	line->latency = whole_latency(w, net, translated);
+	r->spared_ticks += line->latency;
+	if (!early)
+		count_latency(r, net, translated);
+}
+
+/* Is the line to be timed with its translation fetched before? One of four of those that are
+ * likely to miss, as the last touch of the same instruction did. */
+static bool wants_translation(const struct nve_window *w, const struct nve_access *a)
+{
+	return w->machine.translates && a->ip == w->missing_ip &&
+	       w->late_touches % TRANSLATED_ONE_OF == 0;
 }
 
 static int fault(struct nve_window *w, uint64_t addr)
@@ -156,7 +208,7 @@ static void observe(struct nve_window *w, struct nve_line *line, const struct nv
 
 static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t id, bool exists)
 {
-	bool fresh;
+	bool fresh, translated;
 	struct nve_line *line = nve_lines_touch(&w->lines, id, &fresh);
 	uint64_t ticks;
 
@@ -168,10 +220,13 @@ static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t
 		line->first_step = a->step;
 		line->first_ip = a->ip;
 		if (exists && !(a->kind & NVE_ACCESS_STREAMING)) {
+			translated = wants_translation(w, a);
+			if (translated && nve_touch_translate(id * NVE_LINE_BYTES))
+				return fault(w, a->addr);
 			ticks = nve_touch_timed(id * NVE_LINE_BYTES);
 			if (ticks == NVE_TOUCH_FAULT)
 				return fault(w, a->addr);
-			count_touch(w, line, ticks);
+			count_touch(w, line, ticks, translated);
 		}
 	}
 	observe(w, line, a, fresh);
@@ -305,11 +360,13 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->code_page = 0;
 	w->touched_enough = false;
 	w->late_touches = 0;
+	w->missing_ip = 0;
 	w->met_fresh = false;
 	w->started_tsc = nve_tsc();
 	nve_lines_clear(&w->lines, plan->limit);
 	nve_core_start(&w->core, &w->machine.core);
 	nve_cpu_from_ucontext(&w->cpu, uc);
+	nve_pace_begin(&w->loop, w->cpu.gpr);
 	end = nve_interp_run(w->interp, &w->cpu, &w->world, plan->limit);
 	count_written(w);
 	w->result.stop = w->touched_enough ? NVE_STOP_LIMIT : end.stop;
@@ -330,6 +387,11 @@ enum nve_before nve_window_before(struct nve_window *w, uint64_t ip)
 const struct nve_lines *nve_window_lines(const struct nve_window *w)
 {
 	return &w->lines;
+}
+
+const struct nve_pace_loop *nve_window_loop(const struct nve_window *w)
+{
+	return &w->loop;
 }
 
 const struct nve_interp *nve_window_interp(const struct nve_window *w)

@@ -17,12 +17,14 @@
 #include "count/ahead/interp.h"
 #include "count/ahead/learned.h"
 #include "count/ahead/lines.h"
+#include "count/ahead/pace.h"
 #include "count/ahead/pages.h"
 
 /* What calibration says; constant. Ticks are of the TSC. */
 struct nve_window_machine {
 	uint32_t fence_ticks;     /* a timed read of a line in the first-level cache */
 	uint32_t threshold_ticks; /* above it (fences included) the line came from memory */
+	bool translates;          /* some misses are timed with their translation fetched before */
 	uint32_t outlier_ticks;   /* above it the reading was interrupted: a miss without latency */
 	uint32_t run_ahead;       /* instructions that the core may have started already */
 	struct nve_core_machine core;
@@ -50,9 +52,12 @@ struct nve_window_result {
 	float modelled_miss_cycles; /* sum of the latencies of the misses of that part */
 	/* all timed touches */
 	uint32_t touches, misses, misses_written, faults;
-	uint64_t miss_ticks; /* latencies of the misses that have one, less the fences */
+	/* latencies, TSC ticks less the fences, of misses beyond the reorder window; those with
+	 * their translation fetched before stand apart */
+	uint64_t miss_ticks, translated_ticks;
 	double miss_ticks_squared;
-	uint32_t miss_timed; /* how many those are, those of the reorder window included */
+	uint32_t miss_timed, translated_timed;
+	uint64_t spared_ticks; /* of all misses, those of the reorder window included */
 };
 
 struct nve_window; /* a thread's window state; in memory that the caller gives */
@@ -70,8 +75,9 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 /* What the instruction before an address is, read like a window reads code. In the fault guard. */
 enum nve_before nve_window_before(struct nve_window *w, uint64_t ip);
 
-/* The lines of the last window, and its interpreter. */
+/* The lines of the last window, the loop around its sample, and its interpreter. */
 const struct nve_lines *nve_window_lines(const struct nve_window *w);
+const struct nve_pace_loop *nve_window_loop(const struct nve_window *w);
 const struct nve_interp *nve_window_interp(const struct nve_window *w);
 
 #endif

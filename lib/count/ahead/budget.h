@@ -1,0 +1,47 @@
+/*
+ * What look-ahead may cost: a thread pays its windows with tokens, ns, that flow in as parts of its
+ * own CPU time. Decides when a window is taken, and how long it is.
+ *
+ * Writes that come long after the read show in long windows only: they have a part of the budget to
+ * themselves, and take turns. Pure; one thread's.
+ */
+#ifndef NVE_AHEAD_BUDGET_H
+#define NVE_AHEAD_BUDGET_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct nve_budget {
+	uint32_t run_ahead;                /* instructions that each window has on top */
+	int64_t tokens_ns, long_tokens_ns; /* for usual and for long windows */
+	int long_octave;                   /* of the next long window */
+	int paying_octave;                 /* of the window that the next charge is for */
+	uint32_t paying_steps;             /* its length; 0: no window */
+	uint32_t idle_windows;             /* in a row without a miss */
+	uint32_t expected_windows;         /* of the usual length, in a row that told nothing new */
+	double usual_share, usual_written; /* what they tell, fading means */
+	double step_ns;                    /* what an interpreted instruction costs, fading mean */
+};
+
+void nve_budget_start(struct nve_budget *b, uint32_t run_ahead);
+
+/* Length of a window 0, 1, 2 ... octaves above the usual one, instructions; each four times the one
+ * before. */
+uint32_t nve_budget_steps(const struct nve_budget *b, int octave);
+
+/*
+ * cpu_ns of the program have passed since the last sample; budget_ppm of them may be spent. Returns
+ * the octave of the window that may be taken now, or -1 for none. known: have windows passed this
+ * instruction before? One that nothing is known of teaches most, and may be had on credit.
+ */
+int nve_budget_choose(struct nve_budget *b, uint64_t cpu_ns, uint64_t budget_ppm, bool known);
+
+/* A window was taken, and met so many misses, of which so many lines were written; they held it up
+ * for a share of its time, 0 to 1. */
+void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, uint32_t misses,
+		     uint32_t written, double share);
+
+/* What the sample cost in all, savings subtracted. */
+void nve_budget_charge(struct nve_budget *b, int64_t cost_ns);
+
+#endif
