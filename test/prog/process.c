@@ -5,7 +5,6 @@
 #include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
@@ -181,33 +180,6 @@ static int check_clone(void)
 	return 0;
 }
 
-static sigjmp_buf back;
-
-static void jump_back(int sig)
-{
-	(void)sig;
-	siglongjmp(back, 1);
-}
-
-static int counter_faults(void)
-{
-	if (sigsetjmp(back, 1))
-		return 0;
-	__builtin_ia32_rdtsc();
-	return 1;
-}
-
-/* For the rest of its life, the process has no time stamp counter. */
-static int check_no_counter(void)
-{
-	CHECK(signal(SIGSEGV, jump_back) != SIG_ERR);
-	CHECK(!prctl(PR_SET_TSC, PR_TSC_SIGSEGV, 0, 0, 0));
-	CHECK(counter_faults() == 0);
-	work_ms(100);
-	CHECK(ended(spawn(counter_faults)) == 0);
-	return counter_faults();
-}
-
 /* Answers a system call with the error named and runs the rest of the command line. */
 static int refuse(unsigned number, int argc, char **argv)
 {
@@ -257,8 +229,6 @@ int main(int argc, char **argv)
 		rc = check_sandbox(what);
 	else if (!strcmp(what, "clone"))
 		rc = check_clone();
-	else if (!strcmp(what, "no-counter"))
-		rc = check_no_counter();
 	if (rc == 0)
 		puts("done");
 	return rc;

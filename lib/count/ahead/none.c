@@ -96,11 +96,6 @@ uint64_t nve_ahead_latency_ps(uint64_t ticks_sum, uint64_t count)
 	return 0;
 }
 
-uint64_t nve_ahead_dram_lat_ps(void)
-{
-	return dram_lat_ps;
-}
-
 int nve_ahead_stop_names(struct nve_ahead_stop_name *names, int capacity)
 {
 	(void)names;
