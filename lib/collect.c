@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/base.h"
 #include "base/file.h"
@@ -24,6 +25,8 @@ static struct {
 	struct sums process;
 	struct nve_thread_snapshot thread[THREADS_LISTED];
 	uint64_t threads, listed;
+	uint64_t live_at, live_listed,
+		live; /* of the last snapshot: where they stand in the list */
 } state;
 
 void nve_collect_setup(bool injects)
@@ -35,6 +38,7 @@ void nve_collect_after_fork(void)
 {
 	memset(&state.process, 0, sizeof(state.process));
 	state.threads = state.listed = 0;
+	state.live_at = state.live_listed = state.live = 0;
 }
 
 static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts *c)
@@ -285,6 +289,53 @@ static void visit_live(struct nve_thread *t, void *arg)
 	list_thread(t, &sums, true);
 }
 
+static void note_sampled(struct nve_thread *t, void *any)
+{
+	if (t->ahead)
+		*(bool *)any = true;
+}
+
+bool nve_collect_any(void)
+{
+	bool any = state.process.cost_ns != 0;
+
+	if (nve_thread_lock())
+		return any;
+	nve_thread_each(note_sampled, &any);
+	nve_thread_unlock();
+	return any;
+}
+
+static void count_alive(struct nve_thread *t, void *count)
+{
+	*(uint64_t *)count += 1 + t->has_monitor;
+}
+
+/* The kernel counts all threads of the process as links of a directory. Under the registry's lock.
+ */
+static uint64_t foreign_threads(void)
+{
+	uint64_t ours = 2; /* "." and ".." */
+	struct stat st;
+
+	nve_thread_each(count_alive, &ours);
+	if (ours == 2 || stat("/proc/self/task", &st))
+		return 0;
+	return st.st_nlink > ours ? st.st_nlink - ours : 0;
+}
+
+/* They live on and will be listed again. Some may have ended, and been listed, since. */
+static void forget_live(void)
+{
+	uint64_t next = state.live_at + state.live_listed;
+
+	memmove(&state.thread[state.live_at], &state.thread[next],
+		(state.listed - next) * sizeof(state.thread[0]));
+	state.listed -= state.live_listed;
+	state.threads -= state.live;
+	state.live_listed = state.live = 0;
+}
+
 static void fill_stop_names(struct nve_snapshot *s)
 {
 	struct nve_ahead_stop_name names[NVE_SNAPSHOT_STOP_NAMES] = {0};
@@ -303,13 +354,19 @@ void nve_collect_fill(struct nve_snapshot *s)
 	bool locked = nve_thread_lock() == 0;
 
 	sums = state.process;
+	forget_live();
+	state.live_at = state.listed;
+	state.live = state.threads;
 	if (locked)
 		nve_thread_each(visit_live, &sums);
+	state.live_listed = state.listed - state.live_at;
+	state.live = state.threads - state.live;
 	fill_totals(&s->totals, &sums);
 	s->threads = state.thread;
 	s->thread_count = state.listed;
 	s->threads_total = state.threads;
 	s->threads_not_listed = state.threads - state.listed;
+	s->foreign_threads = locked ? foreign_threads() : 0;
 	if (locked)
 		nve_thread_unlock();
 	fill_stop_names(s);

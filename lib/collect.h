@@ -21,6 +21,9 @@ void nve_collect_thread(const struct nve_thread *t, struct nve_thread_snapshot *
 /* Fills totals, threads and stop names. Not reentrant: the thread list is static. */
 void nve_collect_fill(struct nve_snapshot *s);
 
+/* Is there anything to tell: has any thread been sampled? */
+bool nve_collect_any(void);
+
 /* A forked child starts with nothing counted. */
 void nve_collect_after_fork(void);
 

@@ -5,7 +5,6 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -24,7 +23,9 @@
 #include "emu/guard.h"
 #include "emu/inject.h"
 #include "emu/recorder.h"
+#include "life.h"
 #include "lineage.h"
+#include "programs.h"
 #include "recording.h"
 #include "report/outfile.h"
 #include "report/report.h"
@@ -50,6 +51,8 @@ static struct {
 	bool root;
 	uint64_t started_ns, started_at_s;
 	char why_not[400], cwd[NVE_PATH_BYTES];
+	bool native_child;                     /* NVM_FOLLOW=off */
+	char exec_report[NVE_FILE_PATH_BYTES]; /* empty: none was written */
 	struct nve_outfile out, record;
 	struct nve_replay replay;
 	bool tells_native; /* at the end: not the program that was recorded */
@@ -87,6 +90,12 @@ static void tell_missing(const char *what, int rc)
 static bool replays(void)
 {
 	return state.options.counters == NVE_COUNTERS_REPLAY;
+}
+
+/* A forked child is no part of the record. */
+static struct nve_replay *record(void)
+{
+	return replays() && !state.forked ? &state.replay : NULL;
 }
 
 /* The DRAM latency in force: of a record, set, or measured. */
@@ -216,33 +225,6 @@ static void start_record(void)
 	nve_recording_start(&state.record, &header, &state.options, state.started_ns, state.root);
 }
 
-/* Gives the calling thread a state, a monitor and a timer. */
-static int begin_thread(uint64_t number)
-{
-	struct nve_thread *t = nve_thread_new();
-	int rc;
-
-	if (!t)
-		return -ENOMEM;
-	t->tid = (int)syscall(SYS_gettid);
-	t->number = number;
-	t->born_ns = nve_clock_ns(CLOCK_MONOTONIC);
-	if (replays() && !state.forked)
-		t->replay = nve_replay_begin(&state.replay, number);
-	nve_thread_self = t;
-	rc = nve_monitor_start(t);
-	if (rc)
-		nve_log(NVE_LOG_INFO, "no monitor thread (%s): the handler does its work",
-			strerror(-rc));
-	rc = nve_inject_start(t);
-	if (!rc)
-		return 0;
-	nve_thread_self = NULL;
-	nve_monitor_stop(t);
-	nve_thread_delete(t);
-	return rc;
-}
-
 static int start_emulation(void)
 {
 	struct nve_model_target target = {
@@ -262,7 +244,7 @@ static int start_emulation(void)
 		nve_monitor_setup(&target, state.host.thread_create);
 		what = "CPU-time timer";
 		start_record();
-		rc = begin_thread(0);
+		rc = nve_life_begin(0, record());
 	}
 	if (rc)
 		tell_missing(what, rc);
@@ -332,7 +314,7 @@ static void before_fork(void)
 
 	if (atomic_load(&state.stopped))
 		return;
-	sigfillset(&all);
+	nve_sigmask_fill(&all);
 	nve_sigmask(SIG_BLOCK, &all, &mask);
 	nve_thread_before_fork();
 	state.fork_mask = mask;
@@ -350,12 +332,28 @@ static void after_fork_parent(void)
 	nve_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
+/* NVM_FOLLOW=off: nothing of ours is left in it. */
+static void leave_child(void)
+{
+	atomic_store(&state.stopped, true);
+	state.emulates = false;
+	state.native_child = true;
+	nve_action_withdraw(true);
+	if (nve_action_blocked)
+		sigaddset(&state.fork_mask, NVE_INJECT_SIGNAL);
+}
+
 static void begin_child(void)
 {
 	bool emulated = nve_thread_self != NULL;
 
 	nve_guard_after_fork();
 	nve_thread_after_fork(true);
+	nve_life_after_fork();
+	if (!state.options.follow) {
+		leave_child();
+		return;
+	}
 	nve_ahead_after_fork();
 	nve_pmu_after_fork();
 	nve_collect_after_fork();
@@ -367,7 +365,7 @@ static void begin_child(void)
 	nve_recorder_after_fork();
 	if (emulated)
 		start_record();
-	if (emulated && begin_thread(0))
+	if (emulated && nve_life_begin(0, record()))
 		nve_log(NVE_LOG_INFO, "forked child is not emulated: no timer");
 }
 
@@ -378,6 +376,15 @@ static void after_fork_child(void)
 	state.forking = false;
 	begin_child();
 	nve_sigmask(SIG_SETMASK, &state.fork_mask, NULL);
+}
+
+char *const *nve_runtime_environment(char *const envp[], const char *path, bool child,
+				     struct nve_carry_room *room)
+{
+	bool native =
+		!state.options.follow && (child || state.native_child || getpid() != state.pid);
+
+	return nve_programs_environment(envp, path, native, room);
 }
 
 static void tell_impossible(void)
@@ -400,10 +407,16 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 		atomic_store(&state.stopped, true);
 		return;
 	}
-	state.root = (!state.options.out[0] && !state.options.record[0]) || nve_lineage_is_root();
+	state.root = (!state.options.out[0] && !state.options.record[0] && state.options.follow) ||
+		     nve_lineage_is_root();
+	if (!state.options.follow && !state.root) {
+		atomic_store(&state.stopped, true);
+		return;
+	}
 	gethostname(state.snapshot.host, sizeof(state.snapshot.host) - 1);
 	if (!getcwd(state.cwd, sizeof(state.cwd)))
 		state.cwd[0] = '\0';
+	nve_programs_setup(state.host.library, state.cwd, state.host.envp, state.options.follow);
 	nve_calibrated_cpu(state.cpu, state.host.envp);
 	name_files();
 	if (!is_recorded_program())
@@ -431,67 +444,33 @@ static bool is_own_process(void)
 	return getpid() == state.pid;
 }
 
-uint64_t nve_runtime_thread_number(void)
+uint64_t nve_runtime_before_thread(void)
 {
+	if (is_own_process())
+		nve_life_before_thread();
 	return atomic_fetch_add(&state.threads_made, 1) + 1;
 }
 
 void nve_runtime_thread_begin(uint64_t number)
 {
-	int rc = is_own_process() ? begin_thread(number) : 0;
+	int rc = is_own_process() ? nve_life_begin(number, record()) : 0;
 
 	if (rc)
 		nve_log(NVE_LOG_INFO, "thread is not emulated: %s", strerror(-rc));
-}
-
-/* The last epoch ends here, and what it owes is served before anybody may go on. */
-static void close_thread(struct nve_thread *t)
-{
-	bool locked;
-
-	nve_inject_stop(t);
-	syscall(SYS_prctl, PR_GET_NAME, t->name);
-	nve_inject_end_epoch(t);
-	/* Another thread may pause the monitors. */
-	locked = nve_thread_lock() == 0;
-	nve_monitor_stop(t);
-	t->paused = false;
-	if (locked)
-		nve_thread_unlock();
-	nve_inject_serve_rest(t);
 }
 
 void nve_runtime_thread_end(void)
 {
 	struct nve_thread *t = nve_thread_self;
 
-	if (!t || atomic_load(&state.filtered))
-		return;
-	close_thread(t);
-	nve_recording_thread_end(t);
-	nve_thread_self = NULL;
-	nve_thread_delete(t);
-}
-
-static void pause_monitor(struct nve_thread *t, void *unused)
-{
-	(void)unused;
-	nve_monitor_pause(t);
-}
-
-static void go_on(struct nve_thread *t, void *unused)
-{
-	(void)unused;
-	nve_monitor_go_on(t);
+	if (t && !atomic_load(&state.filtered))
+		nve_life_end(t);
 }
 
 void nve_runtime_alone(bool enter)
 {
-	if (!nve_thread_self || !nve_runtime_follows_threads() || !is_own_process() ||
-	    nve_thread_lock())
-		return;
-	nve_thread_each(enter ? pause_monitor : go_on, NULL);
-	nve_thread_unlock();
+	if (nve_thread_self && nve_runtime_follows_threads() && is_own_process())
+		nve_life_alone(enter);
 }
 
 static void fill_machine(struct nve_machine_snapshot *m)
@@ -519,10 +498,11 @@ static int produce(void *ctx, const struct nve_report_sink *sink)
 	return nve_report_write(ctx, sink);
 }
 
-static void fill_snapshot(struct nve_snapshot *s)
+static void fill_snapshot(struct nve_snapshot *s, const char *ended_by)
 {
 	const char *source = state.emulates ? "replay" : "none";
 
+	s->ended_by = ended_by;
 	s->pid = state.pid;
 	s->ppid = getppid();
 	s->started_at_s = state.started_at_s;
@@ -541,54 +521,80 @@ static void fill_snapshot(struct nve_snapshot *s)
 		nve_recording_fill_replay(&state.replay, state.options.replay, s);
 }
 
-static void write_report(void)
+/* path, of NVE_FILE_PATH_BYTES, gets its name; empty where there is none. */
+static void write_report(char *path)
 {
-	static char path[NVE_FILE_PATH_BYTES];
 	bool moved = false;
 	int rc = nve_outfile_write(&state.out, produce, &state.snapshot, path, &moved);
 
 	if (rc)
 		nve_log(NVE_LOG_WARN, "NVM_OUT: no report, %s: %s", state.options.out,
 			strerror(-rc));
-	else if (moved && state.root)
+	else if (moved && state.root && !state.out.suffix)
 		nve_log(NVE_LOG_WARN, "NVM_OUT: %s exists, the report is %s", state.options.out,
 			path);
+	if (rc)
+		path[0] = '\0';
 }
 
-static void silence(struct nve_thread *t, void *unused)
+/* Short of a sample there is nothing to tell: a child between fork and exec, say. */
+void nve_runtime_before_exec(void)
 {
-	(void)unused;
-	nve_inject_stop(t);
-	nve_monitor_pause(t);
-}
-
-void nve_runtime_before_filter(void)
-{
-	if (atomic_load(&state.stopped) || getpid() != state.pid)
+	if (!nve_runtime_follows_threads() || !is_own_process() || !nve_collect_any())
 		return;
-	nve_runtime_stop();
-	atomic_store(&state.filtered, true);
-	if (nve_thread_lock())
+	if (nve_thread_self)
+		nve_life_settle(nve_thread_self);
+	if (!state.options.out[0])
 		return;
-	nve_thread_each(silence, NULL);
-	nve_thread_unlock();
+	fill_snapshot(&state.snapshot, "exec");
+	/* The name itself is for the program that this process becomes. */
+	state.out.suffix = ".exec";
+	write_report(state.exec_report);
+	state.out.suffix = NULL;
 }
 
-void nve_runtime_stop(void)
+void nve_runtime_exec_failed(void)
 {
-	if (atomic_load(&state.stopped) || getpid() != state.pid ||
+	if (!is_own_process())
+		return;
+	if (nve_thread_self)
+		nve_life_go_on(nve_thread_self);
+	if (state.exec_report[0])
+		unlink(state.exec_report);
+	state.exec_report[0] = '\0';
+}
+
+static void stop(const char *ended_by)
+{
+	static char path[NVE_FILE_PATH_BYTES];
+
+	if (atomic_load(&state.stopped) || !is_own_process() ||
 	    atomic_exchange(&state.stopped, true))
 		return;
 	if (nve_thread_self) {
-		close_thread(nve_thread_self);
+		nve_life_close(nve_thread_self);
 		nve_recording_thread_end(nve_thread_self);
 	}
 	if (state.tells_native)
 		nve_log(NVE_LOG_WARN, "%s ran natively: %s", state.snapshot.program, state.why_not);
 	if (!state.options.out[0] && !state.options.record[0])
 		return;
-	fill_snapshot(&state.snapshot);
+	fill_snapshot(&state.snapshot, ended_by);
 	nve_recording_end(&state.snapshot);
 	if (state.options.out[0])
-		write_report();
+		write_report(path);
+}
+
+void nve_runtime_before_filter(void)
+{
+	if (atomic_load(&state.stopped) || getpid() != state.pid)
+		return;
+	stop("system-call filter");
+	atomic_store(&state.filtered, true);
+	nve_life_silence();
+}
+
+void nve_runtime_stop(void)
+{
+	stop("exit");
 }

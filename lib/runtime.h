@@ -7,12 +7,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "carry.h"
 #include "count/pmu/encode.h"
 #include "emu/action.h"
 #include "emu/monitor.h"
 
 struct nve_runtime_host {
 	char *const *envp;
+	const char *library;                 /* our path, as the loader has it */
 	uint64_t library_start, library_end; /* our code in memory */
 	nve_thread_create_fn *thread_create; /* libc's own */
 	nve_sigaction_fn *sigaction;
@@ -37,6 +39,21 @@ bool nve_runtime_follows_threads(void);
  * memory (vfork), and not where system calls of our own are forbidden. */
 bool nve_runtime_hides_signals(void);
 
+/*
+ * The environment for a program (path; NULL: not known) that is started in a child process (child),
+ * or in this one's place. It is envp, or lies in room. Signal-safe; in a child by vfork, too.
+ */
+char *const *nve_runtime_environment(char *const envp[], const char *path, bool child,
+				     struct nve_carry_room *room);
+
+/*
+ * Before another program takes this one's place: what the calling thread owes is served, and what
+ * has been measured is told, in a report of its own. If that program cannot be started, the second
+ * makes it undone. Nothing of it in a child by vfork.
+ */
+void nve_runtime_before_exec(void);
+void nve_runtime_exec_failed(void);
+
 /* Around a call that wants a process of one thread: the monitors end, and start again. */
 void nve_runtime_alone(bool enter);
 
@@ -47,9 +64,9 @@ void nve_runtime_alone(bool enter);
  */
 void nve_runtime_before_filter(void);
 
-/* The number of a thread that is about to be made: they count in the order of pthread_create(), in
- * which the threads themselves need not begin. */
-uint64_t nve_runtime_thread_number(void);
+/* The program is about to make a thread. Its number: they count in the order of pthread_create(),
+ * in which the threads themselves need not begin. */
+uint64_t nve_runtime_before_thread(void);
 
 /* Birth and death of the calling thread. */
 void nve_runtime_thread_begin(uint64_t number);

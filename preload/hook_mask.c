@@ -6,11 +6,22 @@
 #include "preload/hook_mask.h"
 
 #include <signal.h>
+#include <string.h>
 
 #include "base/sigmask.h"
 #include "emu/inject.h"
 #include "preload/real.h"
 #include "runtime.h"
+
+/* Declared by <signal.h> with a warning, or not at all. */
+int sigblock(int mask);
+int sigsetmask(int mask);
+int siggetmask(void);
+int sighold(int sig);
+int sigrelse(int sig);
+
+/* A process by vfork that has set the mask itself; it shares our memory, but not the mask. */
+static __thread int own_child;
 
 static bool is_emulated(void)
 {
@@ -21,7 +32,7 @@ static bool is_emulated(void)
 
 void nve_hook_mask_begin(bool inherited)
 {
-	sigset_t now, ours;
+	sigset_t now;
 
 	if (!nve_runtime_follows_threads())
 		return;
@@ -29,9 +40,15 @@ void nve_hook_mask_begin(bool inherited)
 	nve_action_blocked = inherited || sigismember(&now, NVE_INJECT_SIGNAL);
 	if (!sigismember(&now, NVE_INJECT_SIGNAL) || !is_emulated())
 		return;
-	sigemptyset(&ours);
-	sigaddset(&ours, NVE_INJECT_SIGNAL);
-	nve_sigmask(SIG_UNBLOCK, &ours, NULL);
+	nve_hook_mask_hide();
+}
+
+static void note(bool blocked)
+{
+	if (nve_runtime_hides_signals())
+		nve_action_blocked = blocked;
+	else
+		own_child = getpid();
 }
 
 /* The program's view after the call. */
@@ -40,6 +57,32 @@ static bool blocked_after(int how, bool contains)
 	if (how == SIG_SETMASK)
 		return contains;
 	return contains ? how == SIG_BLOCK : nve_action_blocked;
+}
+
+static sigset_t ours_alone(void)
+{
+	sigset_t ours;
+
+	sigemptyset(&ours);
+	sigaddset(&ours, NVE_INJECT_SIGNAL);
+	return ours;
+}
+
+bool nve_hook_mask_show(void)
+{
+	sigset_t ours = ours_alone(), before;
+
+	if (!nve_action_blocked || !nve_runtime_follows_threads() || own_child == getpid())
+		return false;
+	nve_sigmask(SIG_BLOCK, &ours, &before);
+	return !sigismember(&before, NVE_INJECT_SIGNAL);
+}
+
+void nve_hook_mask_hide(void)
+{
+	sigset_t ours = ours_alone();
+
+	nve_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 
 static int change(int (*real)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set,
@@ -59,8 +102,8 @@ static int change(int (*real)(int, const sigset_t *, sigset_t *), int how, const
 		if (ours && how != SIG_UNBLOCK)
 			sigdelset(&kernel, NVE_INJECT_SIGNAL);
 		rc = real(how, &kernel, old);
-		if (!rc && (ours || before != after) && nve_runtime_hides_signals())
-			nve_action_blocked = after;
+		if (!rc && (ours || before != after))
+			note(after);
 	}
 	if (!rc && old && before)
 		sigaddset(old, NVE_INJECT_SIGNAL);
@@ -79,4 +122,58 @@ NVE_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 	nve_real_setup();
 	return nve_runtime_follows_threads() ? change(nve_real.sigprocmask, how, set, old)
 					     : nve_real.sigprocmask(how, set, old);
+}
+
+/* The older forms, each for the first signals or for one. They are the same call to the kernel. */
+
+static sigset_t first_signals(int mask)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	memcpy(&set, &mask, sizeof(mask));
+	return set;
+}
+
+static int change_first(int how, int mask)
+{
+	sigset_t set = first_signals(mask), old;
+	int rc = sigprocmask(how, &set, &old);
+
+	if (!rc)
+		memcpy(&rc, &old, sizeof(rc));
+	return rc;
+}
+
+static int change_one(int how, int sig)
+{
+	sigset_t set;
+
+	sigemptyset(&set);
+	return sigaddset(&set, sig) ? -1 : sigprocmask(how, &set, NULL);
+}
+
+NVE_EXPORT int sigblock(int mask)
+{
+	return change_first(SIG_BLOCK, mask);
+}
+
+NVE_EXPORT int sigsetmask(int mask)
+{
+	return change_first(SIG_SETMASK, mask);
+}
+
+NVE_EXPORT int siggetmask(void)
+{
+	return change_first(SIG_BLOCK, 0);
+}
+
+NVE_EXPORT int sighold(int sig)
+{
+	return change_one(SIG_BLOCK, sig);
+}
+
+NVE_EXPORT int sigrelse(int sig)
+{
+	return change_one(SIG_UNBLOCK, sig);
 }

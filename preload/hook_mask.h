@@ -8,4 +8,12 @@
  */
 void nve_hook_mask_begin(bool inherited);
 
+/*
+ * Before the calling thread starts a program: where the program has our signal blocked, it is
+ * blocked in truth, for the new one inherits that. False: nothing was done. The second makes it
+ * undone. Neither changes errno.
+ */
+bool nve_hook_mask_show(void);
+void nve_hook_mask_hide(void);
+
 #endif

@@ -56,8 +56,11 @@ NVE_EXPORT nve_signal_handler signal(int sig, nve_signal_handler handler)
 			      : nve_real.signal(sig, handler);
 }
 
-/* Declared by <signal.h> for old standards only. */
+/* Declared by <signal.h> for old standards only, or with a warning. */
 nve_signal_handler bsd_signal(int sig, nve_signal_handler handler);
+nve_signal_handler sigset(int sig, nve_signal_handler handler);
+int sigignore(int sig);
+int siginterrupt(int sig, int interrupt);
 
 NVE_EXPORT nve_signal_handler bsd_signal(int sig, nve_signal_handler handler)
 {
@@ -79,6 +82,39 @@ NVE_EXPORT nve_signal_handler sysv_signal(int sig, nve_signal_handler handler)
 NVE_EXPORT nve_signal_handler __sysv_signal(int sig, nve_signal_handler handler)
 {
 	return sysv_signal(sig, handler);
+}
+
+NVE_EXPORT int sigignore(int sig)
+{
+	struct sigaction act = {.sa_handler = SIG_IGN};
+
+	return sigaction(sig, &act, NULL);
+}
+
+/* SIG_HOLD blocks; anything else unblocks. The former action, or SIG_HOLD where it was blocked. */
+NVE_EXPORT nve_signal_handler sigset(int sig, nve_signal_handler handler)
+{
+	struct sigaction act = {.sa_handler = handler}, old;
+	sigset_t set, before;
+
+	sigemptyset(&set);
+	if (sigaddset(&set, sig) || sigaction(sig, handler == SIG_HOLD ? NULL : &act, &old) ||
+	    sigprocmask(handler == SIG_HOLD ? SIG_BLOCK : SIG_UNBLOCK, &set, &before))
+		return SIG_ERR;
+	return sigismember(&before, sig) == 1 ? SIG_HOLD : old.sa_handler;
+}
+
+NVE_EXPORT int siginterrupt(int sig, int interrupt)
+{
+	struct sigaction act;
+
+	nve_real_setup();
+	if (!is_shared(sig))
+		return nve_real.siginterrupt(sig, interrupt);
+	if (sigaction(sig, NULL, &act))
+		return -1;
+	act.sa_flags = interrupt ? act.sa_flags & ~SA_RESTART : act.sa_flags | SA_RESTART;
+	return sigaction(sig, &act, NULL);
 }
 
 static void from_kernel(const struct nve_kernel_sigaction *in, struct sigaction *out)

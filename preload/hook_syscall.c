@@ -4,6 +4,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "preload/hook_exec.h"
 #include "preload/hook_process.h"
 #include "preload/hook_signal.h"
 #include "preload/real.h"
@@ -40,6 +41,12 @@ long nve_hook_syscall(const long *arg)
 					  &result))
 			return result;
 		break;
+	case SYS_execve:
+		return nve_hook_execve((const char *)arg[1], (char *const *)arg[2],
+				       (char *const *)arg[3]);
+	case SYS_execveat:
+		return nve_hook_execveat((int)arg[1], (const char *)arg[2], (char *const *)arg[3],
+					 (char *const *)arg[4], (int)arg[5]);
 	case SYS_unshare:
 		if (!nve_hook_unshare_wants_one((unsigned long)arg[1]))
 			break;

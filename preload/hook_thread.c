@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <threads.h>
 
 #include "preload/hook_altstack.h"
 #include "preload/hook_mask.h"
@@ -11,7 +12,10 @@
 #include "runtime.h"
 
 struct start {
-	void *(*function)(void *);
+	union {
+		void *(*posix)(void *);
+		thrd_start_t c11;
+	} function;
 	void *arg;
 	bool blocked; /* our signal, in the creator's view */
 	uint64_t number;
@@ -45,18 +49,44 @@ void nve_hook_thread_watch_end(void)
 	pthread_setspecific(end_key, &end_key);
 }
 
-static void *begin(void *arg)
+static struct start begin(struct start *given)
 {
-	struct start start = *(struct start *)arg;
+	struct start start = *given;
 	int cancel;
 
-	free(arg);
+	free(given);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
 	nve_hook_thread_watch_end();
 	nve_runtime_thread_begin(start.number);
 	nve_hook_mask_begin(start.blocked);
 	pthread_setcancelstate(cancel, NULL);
-	return start.function(start.arg);
+	return start;
+}
+
+static void *begin_posix(void *arg)
+{
+	struct start start = begin(arg);
+
+	return start.function.posix(start.arg);
+}
+
+static int begin_c11(void *arg)
+{
+	struct start start = begin(arg);
+
+	return start.function.c11(start.arg);
+}
+
+/* For the thread that is about to be made; NULL: no memory. */
+static struct start *prepare(void *arg)
+{
+	struct start *start = malloc(sizeof(*start));
+
+	if (!start)
+		return NULL;
+	*start = (struct start){
+		.arg = arg, .blocked = nve_action_blocked, .number = nve_runtime_before_thread()};
+	return start;
 }
 
 NVE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
@@ -68,12 +98,30 @@ NVE_EXPORT int pthread_create(pthread_t *thread, const pthread_attr_t *attr,
 	nve_real_setup();
 	if (!nve_runtime_follows_threads())
 		return nve_real.pthread_create(thread, attr, function, arg);
-	start = malloc(sizeof(*start));
+	start = prepare(arg);
 	if (!start)
 		return EAGAIN;
-	*start = (struct start){function, arg, nve_action_blocked, nve_runtime_thread_number()};
-	rc = nve_real.pthread_create(thread, attr, begin, start);
+	start->function.posix = function;
+	rc = nve_real.pthread_create(thread, attr, begin_posix, start);
 	if (rc)
+		free(start);
+	return rc;
+}
+
+NVE_EXPORT int thrd_create(thrd_t *thread, thrd_start_t function, void *arg)
+{
+	struct start *start;
+	int rc;
+
+	nve_real_setup();
+	if (!nve_runtime_follows_threads())
+		return nve_real.thrd_create(thread, function, arg);
+	start = prepare(arg);
+	if (!start)
+		return thrd_nomem;
+	start->function.c11 = function;
+	rc = nve_real.thrd_create(thread, begin_c11, start);
+	if (rc != thrd_success)
 		free(start);
 	return rc;
 }

@@ -27,6 +27,7 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *arg)
 
 		if (p->p_type != PT_LOAD || here - start >= p->p_memsz)
 			continue;
+		host->library = info->dlpi_name;
 		host->library_start = start;
 		host->library_end = start + p->p_memsz;
 		return 1;
@@ -48,6 +49,8 @@ __attribute__((constructor)) static void start(void)
 	host.sigaction = nve_real.sigaction;
 	host.load_pfm = nve_real_load_pfm;
 	nve_runtime_start(&host);
+	/* What was put in front of this program's environment is not its own. */
+	environ += nve_carry_count(environ);
 	nve_hook_thread_watch_end();
 	nve_hook_mask_begin(false);
 	at_quick_exit(nve_runtime_stop);

@@ -15,9 +15,11 @@ static const struct {
 } functions[] = {
 #define FUNCTION(name) {#name, offsetof(struct nve_real, name)}
 	FUNCTION(pthread_create),
+	FUNCTION(thrd_create),
 	FUNCTION(sigaction),
 	FUNCTION(signal),
 	FUNCTION(sysv_signal),
+	FUNCTION(siginterrupt),
 	FUNCTION(sigaltstack),
 	FUNCTION(pthread_sigmask),
 	FUNCTION(sigprocmask),
@@ -37,6 +39,14 @@ static const struct {
 	FUNCTION(setresgid),
 	FUNCTION(setgroups),
 	FUNCTION(initgroups),
+	FUNCTION(execve),
+	FUNCTION(execvpe),
+	FUNCTION(fexecve),
+	FUNCTION(execveat),
+	FUNCTION(posix_spawn),
+	FUNCTION(posix_spawnp),
+	FUNCTION(system),
+	FUNCTION(popen),
 	FUNCTION(syscall),
 #undef FUNCTION
 };

@@ -4,10 +4,13 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
+#include <threads.h>
 #include <time.h>
 
 #define NVE_EXPORT __attribute__((visibility("default")))
@@ -16,13 +19,18 @@ typedef void (*nve_signal_handler)(int sig);
 
 struct nve_pfm; /* count/pmu/encode.h */
 
+typedef int nve_spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
+			 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
+
 struct nve_real {
 	long (*syscall)(long number, ...); /* first: hook_syscall.c */
 	int (*pthread_create)(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
 			      void *arg);
+	int (*thrd_create)(thrd_t *thread, thrd_start_t start, void *arg);
 	int (*sigaction)(int sig, const struct sigaction *act, struct sigaction *old);
 	nve_signal_handler (*signal)(int sig, nve_signal_handler handler);
 	nve_signal_handler (*sysv_signal)(int sig, nve_signal_handler handler);
+	int (*siginterrupt)(int sig, int interrupt);
 	int (*sigaltstack)(const stack_t *stack, stack_t *old);
 	int (*pthread_sigmask)(int how, const sigset_t *set, sigset_t *old);
 	int (*sigprocmask)(int how, const sigset_t *set, sigset_t *old);
@@ -42,6 +50,14 @@ struct nve_real {
 	int (*setresgid)(gid_t real, gid_t effective, gid_t saved);
 	int (*setgroups)(size_t count, const gid_t *groups);
 	int (*initgroups)(const char *user, gid_t group);
+	int (*execve)(const char *path, char *const argv[], char *const envp[]);
+	int (*execvpe)(const char *file, char *const argv[], char *const envp[]);
+	int (*fexecve)(int fd, char *const argv[], char *const envp[]);
+	int (*execveat)(int fd, const char *path, char *const argv[], char *const envp[],
+			int flags);
+	nve_spawn_fn *posix_spawn, *posix_spawnp;
+	int (*system)(const char *command);
+	FILE *(*popen)(const char *command, const char *type);
 };
 
 extern struct nve_real nve_real;

@@ -111,6 +111,9 @@ static const struct row rows[] = {
 	 LATENCY(dram_lat_ps)},
 	{{"NVM_LLC_LAT", LATENCY_FORM, "measured", "latency of this machine's last-level cache"},
 	 LATENCY(llc_lat_ps)},
+	{{"NVM_FOLLOW", "on or off (yes or no, true or false, 1 or 0)", "on",
+	  "whether children (fork, exec, posix_spawn) are emulated too"},
+	 .kind = KIND_BOOL, .member = MEMBER(follow), .choices = switches, .initial = 1},
 	{{"NVM_OUT", "a file name of at most 1023 bytes, where %p is the process id, %e the program,"
 	  " %h the host, %t the time, %n a number and %% a percent sign", "none",
 	  "where the report of each process goes"},
@@ -131,7 +134,7 @@ static const struct row rows[] = {
 
 /* Of the interface, but not of this version: to ignore one would give false figures. */
 static const char *const absent_names[] = {
-	"NVM_DEVICE", "NVM_RBW",        "NVM_WBW",      "NVM_REGIONS", "NVM_FOLLOW",
+	"NVM_DEVICE", "NVM_RBW",        "NVM_WBW",      "NVM_REGIONS",
 	"NVM_HEAT",   "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
 };
 
@@ -374,6 +377,8 @@ static void set_defaults(struct nve_options *o)
 			*(uint64_t *)member_of(&rows[i], o) = rows[i].initial;
 		else if (rows[i].kind == KIND_CHOICE)
 			*(int *)member_of(&rows[i], o) = (int)rows[i].initial;
+		else if (rows[i].kind == KIND_BOOL)
+			*(bool *)member_of(&rows[i], o) = rows[i].initial != 0;
 	}
 }
 

@@ -34,6 +34,7 @@ struct nve_options {
 	int inject;          /* enum nve_option_inject */
 	int log_level;       /* enum nve_log_level */
 	bool strict;
+	bool follow;                     /* children are emulated too */
 	char out[NVE_PATH_BYTES];        /* empty: none */
 	char pmu_events[NVE_PATH_BYTES]; /* empty: by the CPU's row */
 	char record[NVE_PATH_BYTES];     /* empty: none */

@@ -37,7 +37,7 @@ static int install(const struct sigaction *program, struct sigaction *old)
 
 	if (program && has_handler(program) && !(program->sa_flags & SA_RESTART))
 		action.sa_flags &= ~SA_RESTART;
-	sigfillset(&action.sa_mask);
+	nve_sigmask_fill(&action.sa_mask);
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(not_blocked); i++)
 		sigdelset(&action.sa_mask, not_blocked[i]);
 	return state.change(state.sig, &action, old) ? -errno : 0;
@@ -59,7 +59,7 @@ int nve_action_change(const struct sigaction *act, struct sigaction *old)
 
 	if (act)
 		wanted = *act;
-	sigfillset(&all);
+	nve_sigmask_fill(&all);
 	nve_sigmask(SIG_BLOCK, &all, &mask);
 	while (atomic_exchange_explicit(&state.locked, true, memory_order_acquire))
 		nve_arch_pause();
@@ -75,6 +75,24 @@ int nve_action_change(const struct sigaction *act, struct sigaction *old)
 	if (old)
 		*old = had;
 	return 0;
+}
+
+bool nve_action_withdraw(bool all)
+{
+	struct sigaction program = state.action[atomic_load(&state.current)], now;
+
+	if (!all && ((program.sa_flags & SA_SIGINFO) || program.sa_handler != SIG_IGN))
+		return false;
+	if (state.change(state.sig, NULL, &now) || now.sa_sigaction != state.handler)
+		return false;
+	return state.change(state.sig, &program, NULL) == 0;
+}
+
+void nve_action_resume(void)
+{
+	struct sigaction program = state.action[atomic_load(&state.current)];
+
+	install(&program, NULL);
 }
 
 static void call(const struct sigaction *a, int sig, siginfo_t *info, void *context)

@@ -23,6 +23,14 @@ int nve_action_setup(int sig, void (*handler)(int, siginfo_t *, void *), nve_sig
 /* sigaction() for that signal, as the program means it. */
 int nve_action_change(const struct sigaction *act, struct sigaction *old);
 
+/*
+ * Before a program takes this one's place, or in a child that is not emulated: where the program
+ * ignores the signal, or in any case with all, its own action is put in. False: nothing was done.
+ * Signal-safe, and fit for a child by vfork. The second makes it undone.
+ */
+bool nve_action_withdraw(bool all);
+void nve_action_resume(void);
+
 /* In the handler: a signal that is not ours goes to the program's action. */
 void nve_action_pass_on(int sig, siginfo_t *info, void *context);
 

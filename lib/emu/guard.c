@@ -124,7 +124,7 @@ static void install(void)
 {
 	struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
 
-	sigfillset(&action.sa_mask);
+	nve_sigmask_fill(&action.sa_mask);
 	/* In two steps: whenever ours is in, the program's is known. A fork may come between. */
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(fault_signals); i++) {
 		state.change(fault_signals[i], NULL, &state.program[i]);
@@ -213,7 +213,7 @@ int nve_guard_change(int sig, const struct sigaction *act, struct sigaction *old
 
 	if (act)
 		wanted = *act;
-	sigfillset(&all);
+	nve_sigmask_fill(&all);
 	nve_sigmask(SIG_BLOCK, &all, &mask);
 	lock();
 	if (state.looking) {

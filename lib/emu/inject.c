@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "base/sigmask.h"
 #include "count/ahead/pages.h"
 #include "emu/action.h"
 #include "emu/guard.h"
@@ -224,6 +225,13 @@ static bool ran_in_kernel(const struct nve_thread_times *mark, const struct nve_
 	return now->system_us - mark->system_us > now->user_us - mark->user_us;
 }
 
+/* Where there is no monitor to do it. */
+static void look_around(const struct nve_thread *t)
+{
+	if (!t->has_monitor)
+		nve_pages_refresh();
+}
+
 static void on_timer(struct nve_thread *t, ucontext_t *uc)
 {
 	uint64_t enter_ns = cpu_ns(), ran_ns = enter_ns - t->mark_ns, saved_ns, served_ns, cost_ns;
@@ -233,7 +241,11 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
 	read_times(&now);
 	nve_restart_call(uc);
+	if (!nve_pages_known())
+		look_around(t);
 	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(&t->mark, &now));
+	if (nve_pages_wanted())
+		look_around(t);
 	served_ns = serve_due(t);
 	/* Ticks that fell into a long delay are not the program's; no other can have come. */
 	if (served_ns)
@@ -302,13 +314,19 @@ uint32_t nve_inject_measure_signal(void)
 {
 	int pid = getpid(), tid = (int)syscall(SYS_gettid);
 	uint64_t best = UINT64_MAX;
+	sigset_t ours, mask;
 
+	/* The program may have been started with it blocked. */
+	sigemptyset(&ours);
+	sigaddset(&ours, SIGNAL);
+	nve_sigmask(SIG_UNBLOCK, &ours, &mask);
 	for (int i = 0; i < SIGNAL_ROUNDS; i++) {
 		uint64_t start = cpu_ns();
 
 		syscall(SYS_tgkill, pid, tid, SIGNAL);
 		best = NVE_MIN(best, cpu_ns() - start);
 	}
+	nve_sigmask(SIG_SETMASK, &mask, NULL);
 	return (uint32_t)best;
 }
 

@@ -137,6 +137,8 @@ static int make_path(const struct nve_outfile *o, unsigned attempt, char *path)
 		else
 			put(&t, *s);
 	}
+	if (o->suffix && !o->numbered)
+		put_raw(&t, o->suffix);
 	if (attempt && !o->numbered) {
 		put(&t, '.');
 		put_number(&t, attempt);

@@ -32,6 +32,7 @@ struct nve_outfile_words {
 struct nve_outfile {
 	char name[2 * NVE_PATH_BYTES]; /* absolute; holds "%n" and "%%" still */
 	bool numbered;                 /* it does hold %n */
+	const char *suffix;            /* appended where it does not; NULL: nothing */
 	struct nve_file file;
 };
 

@@ -46,6 +46,7 @@ static void write_program(struct nve_json *j, const struct nve_snapshot *s)
 	nve_json_field(j, "host", s->host, sizeof(s->host));
 	put_time(j, "started_at", s->started_at_s);
 	nve_json_uint(j, "wall_ns", s->wall_ns);
+	nve_json_string(j, "ended_by", s->ended_by);
 	nve_json_close(j);
 }
 
@@ -259,6 +260,7 @@ static void write_threads(struct nve_json *j, const struct nve_snapshot *s)
 {
 	nve_json_uint(j, "threads_total", s->threads_total);
 	nve_json_uint(j, "threads_not_listed", s->threads_not_listed);
+	nve_json_uint(j, "threads_not_emulated", s->foreign_threads);
 	nve_json_array(j, "threads");
 	for (size_t i = 0; i < s->thread_count; i++) {
 		const struct nve_thread_snapshot *t = &s->threads[i];

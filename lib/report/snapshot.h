@@ -92,6 +92,9 @@ struct nve_snapshot {
 	int pid, ppid;
 	char host[64];
 	uint64_t started_at_s, wall_ns;
+	const char *ended_by;     /* "exit", "exec", ... */
+	uint64_t foreign_threads; /* alive at the end, and not emulated: not made by pthread_create
+				   */
 	bool emulated;
 	char why_not[400]; /* when not emulated: the missing piece */
 	struct nve_sources sources;

@@ -10,7 +10,14 @@ ENDS = {
     "return": 7, "exit": 7, "_exit": 7, "_Exit": 7, "quick_exit": 7, "exit_group": 7, "fork": 7,
     "moved": 7, "renamed": 7, "exit-in-thread": 7, "_exit-in-thread": 7, "main-by-pthread_exit": 0,
     "abort": -signal.SIGABRT, "segv": -signal.SIGSEGV, "term": -signal.SIGTERM,
+    "busy-return": 7, "busy-exit": 7, "busy-_exit": 7, "busy-quick_exit": 7, "busy-exit_group": 7,
+    "busy-exit-in-thread": 7, "busy-abort": -signal.SIGABRT, "busy-abort-handler": 7,
+    "busy-trap": -signal.SIGILL, "busy-recover": 7, "busy-pipe": -signal.SIGPIPE,
+    "busy-alarm": -signal.SIGALRM,
 }
+for sig in (signal.SIGFPE, signal.SIGTRAP, signal.SIGKILL, signal.SIGUSR1, signal.SIGPROF,
+            signal.SIGRTMAX):
+    ENDS[f"busy-raise-{int(sig)}"] = -sig
 
 for how, status in ENDS.items():
     same(prog("ends"), how)
@@ -45,6 +52,12 @@ assert {t["name"] for t in some["threads"]} == {"prog_threads"}, some
 storm = single(prog("threads"), "storm")
 assert storm["threads_total"] > 1024 and len(storm["threads"]) == 1024, storm["threads_total"]
 
+# a program of one thread has no monitor; C11's threads are followed like any
+out = fresh()
+succeeds(prog("threads"), "single", output="done\n", settings=EMULATE | {"NVM_OUT": f"{out}/r.json"})
+c11 = [r for r in reports(out) if r["threads_total"] == 2]
+assert len(c11) == 1 and all(t["samples"]["taken"] > 0 for t in c11[0]["threads"]), c11
+
 # a dry run counts and pays nothing
 dry = single(prog("hello"), 600, NVM_INJECT="off")
 assert dry["totals"]["delay_owed_ns"] == dry["totals"]["delay_dropped_ns"] > 0, dry
@@ -59,6 +72,14 @@ for how in ("sandbox", "sandbox-syscall", "sandbox-_exit"):
     succeeds(prog("process"), how, settings=EMULATE | {"NVM_OUT": f"{out}/r.json"})
     (report,) = reports(out)
     check_sums(report)
+
+# the time for which a process is halted is no work, and earns no delay
+out = fresh()
+succeeds(prog("crowd"), "halt", output="done\n", settings=EMULATE | {"NVM_OUT": f"{out}/r.json"})
+(halted,) = [r for r in reports(out) if r["threads_total"] == 4]
+check_sums(halted)
+used = halted["totals"]["cpu_ns"] + halted["totals"]["delay_paid_ns"]
+assert used <= (halted["program"]["wall_ns"] - 900_000_000) * os.cpu_count(), halted
 
 # threads that block all signals are emulated all the same
 deaf = single(prog("signals"), "wait")

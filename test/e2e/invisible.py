@@ -5,7 +5,7 @@ FAST = EMULATE | {"NVM_EPOCH": "1ms"}
 SLOW = EMULATE | {"NVM_RLAT": "2us", "NVM_WLAT": "5us"}
 
 for settings in (INERT, FAST):
-    for what in ("own", "reset", "reset-raw", "wait", "blocked", "errno", "small-stack"):
+    for what in ("own", "old", "reset", "reset-raw", "wait", "blocked", "errno", "small-stack"):
         succeeds(prog("signals"), what, settings=settings)
     for what in ("alone", "fork", "clone", "sandbox", "sandbox-syscall", "sandbox-_exit"):
         succeeds(prog("process"), what, settings=settings)
@@ -16,11 +16,18 @@ for settings in (INERT, FAST):
     succeeds(prog("blocking"), settings=settings)
     raw = run(prog("raw"), settings=settings)
     assert told(raw) == (7, "", ""), raw
-    for what in ("cancel", "storm", "stacks"):
+    for what in ("cancel", "single", "stacks", "storm"):
         succeeds(prog("threads"), what, output="done\n", settings=settings)
+    for what in ("fork", "start", "server"):
+        succeeds(prog("crowd"), what, output="done\n", settings=settings)
+for what in ("coroutines", "big-fork", "idle", "module"):
+    module = f"{prog('crowd').rpartition('/')[0]}/libprog_module.so"
+    succeeds(prog("crowd"), what, module, output="done\n", settings=FAST)
 # with delays long enough to be met everywhere
 for what in ("cancel", "some"):
     succeeds(prog("threads"), what, output="done\n", settings=SLOW)
+for what in ("fork", "start", "server", "big-fork", "idle"):
+    succeeds(prog("crowd"), what, output="done\n", settings=SLOW)
 succeeds(prog("blocking"), settings=SLOW | {"NVM_EPOCH": "1ms", "NVM_BUDGET": "10%"})
 # a limit, or no core, for the monitors
 succeeds("prlimit", "--nofile=4:4", prog("hello"), output="hello\n")

@@ -5,6 +5,10 @@
 #include <semaphore.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/single_threaded.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <threads.h>
 #include <unistd.h>
 
 #include "work.h"
@@ -105,6 +109,40 @@ static void check_stacks(void)
 	}
 }
 
+static unsigned tasks(void)
+{
+	struct stat st;
+
+	CHECK(!stat("/proc/self/task", &st));
+	return (unsigned)st.st_nlink - 2;
+}
+
+static int work_c11(void *ms)
+{
+	work_ms((unsigned)(long)ms);
+	return 7;
+}
+
+/* A program without threads of its own has one, and may count on that. */
+static void check_single(void)
+{
+	int status, result;
+	thrd_t thread;
+	pid_t child;
+
+	CHECK(tasks() == 1 && __libc_single_threaded);
+	work_ms(100);
+	CHECK(tasks() == 1 && __libc_single_threaded);
+	child = fork();
+	if (!child) {
+		work_ms(50);
+		_exit(tasks() == 1 && __libc_single_threaded ? 5 : 6);
+	}
+	CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 5 << 8);
+	CHECK(thrd_create(&thread, work_c11, (void *)50l) == thrd_success);
+	CHECK(thrd_join(thread, &result) == thrd_success && result == 7);
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -116,6 +154,8 @@ int main(int argc, char **argv)
 		check_storm();
 	else if (!strcmp(what, "some"))
 		check_some();
+	else if (!strcmp(what, "single"))
+		check_single();
 	else if (!strcmp(what, "stacks"))
 		check_stacks();
 	else

@@ -98,6 +98,7 @@ static struct nve_snapshot filled_snapshot(void)
 		.host = "box",
 		.started_at_s = 1582934400,
 		.wall_ns = UINT64_MAX,
+		.ended_by = "exit",
 		.emulated = true,
 		.sources = {.stall = "hardware counters",
 			    .dirty = "look-ahead",
@@ -111,6 +112,7 @@ static struct nve_snapshot filled_snapshot(void)
 		.timer_source = "cpu-time timer",
 		.threads_total = 5,
 		.threads_not_listed = 3,
+		.foreign_threads = 9,
 		.thread_count = 2,
 		.threads = threads,
 	};
@@ -171,6 +173,7 @@ static void test_head(void **state)
 	at = expect_line(at, "\"name\": \"app\\ufffd\\\"\"");
 	at = expect_line(at, "\"started_at\": \"2020-02-29T00:00:00Z\"");
 	at = expect_line(at, "\"wall_ns\": 18446744073709551615");
+	at = expect_line(at, "\"ended_by\": \"exit\"");
 	at = expect_line(at, "\n  \"emulated\": \"yes\",\n  \"why_not\": \"\",\n  \"machine\": {");
 	at = expect_line(at, "\"dram_lat_ns\": 150.000");
 	at = expect_line(at, "\"dram_lat_origin\": \"NVM_DRAM_LAT\"");
@@ -227,7 +230,8 @@ static void test_totals(void **state)
 	at = expect_line(at, "\"monitor_ns\": 1025\n");
 	at = expect_line(at, "\"counters\": {\n");
 	at = expect_line(at, "\"running_share\": 0.300000,\n");
-	at = expect_line(at, "\"threads_total\": 5,\n  \"threads_not_listed\": 3,\n");
+	at = expect_line(at, "\"threads_total\": 5,\n  \"threads_not_listed\": 3,\n"
+			     "  \"threads_not_emulated\": 9,\n");
 	at = expect_line(at, "\"tid\": 4711,\n      \"name\": \"main\",\n      \"alive\": true,\n"
 			     "      \"cpu_ns\": 2001,\n");
 	at = expect_line(at,

@@ -116,6 +116,11 @@ bool nve_pages_wanted(void)
 	return false;
 }
 
+bool nve_pages_known(void)
+{
+	return true;
+}
+
 int nve_pages_refresh(void)
 {
 	return 0;

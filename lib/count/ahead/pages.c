@@ -17,6 +17,9 @@
 /* Programs with more mappings than this lose the rest to "unknown"; neighbours are merged first. */
 enum { RANGES_MAX = 16384, REFRESH_NS = 50000000, ASK_PAGES = 16 };
 
+/* So many times as long as it took pass until the next snapshot: half a per cent of one core. */
+enum { REFRESH_REST = 200, WAIT_READERS = 10000 };
+
 struct range {
 	uint64_t start, end;
 	enum nve_pages_kind kind;
@@ -36,7 +39,7 @@ static struct {
 	_Atomic uint32_t epoch; /* the copy in force is epoch & 1; 0: none yet */
 	_Atomic bool wanted;
 	_Atomic bool refreshing;
-	uint64_t refreshed_ns; /* by who is refreshing */
+	uint64_t next_ns; /* not before; by who is refreshing */
 } state;
 
 static bool starts_with(const char *text, const char *prefix)
@@ -159,7 +162,8 @@ static int read_maps(struct snapshot *s)
 {
 	static char buf[16384]; /* only the one refreshing thread is here */
 	size_t have = 0;
-	int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+	/* Raw calls: libc's are cancellation points. The main thread may have left the process. */
+	int fd = (int)syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/maps", O_RDONLY | O_CLOEXEC);
 
 	if (fd < 0)
 		return -errno;
@@ -168,7 +172,7 @@ static int read_maps(struct snapshot *s)
 	s->vvar = (struct range){0};
 	s->swapped = something_is_swapped();
 	for (;;) {
-		ssize_t n = read(fd, buf + have, sizeof(buf) - have);
+		ssize_t n = syscall(SYS_read, fd, buf + have, sizeof(buf) - have);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -178,7 +182,7 @@ static int read_maps(struct snapshot *s)
 		if (have == sizeof(buf))
 			have = 0; /* a line longer than any path: not one of ours to read */
 	}
-	close(fd);
+	syscall(SYS_close, fd);
 	return s->count ? 0 : -EIO;
 }
 
@@ -196,32 +200,54 @@ static int snapshot_memory(struct snapshot *s)
 	return 0;
 }
 
-int nve_pages_refresh(void)
+/* A handler may still search the older copy, which takes it under a microsecond while it has a core
+ * to run on. */
+static int wait_for_readers(const struct snapshot *s)
+{
+	for (int i = 0; atomic_load(&s->readers); i++) {
+		if (i == WAIT_READERS)
+			return -EBUSY;
+	}
+	return 0;
+}
+
+static int take_snapshot(uint64_t start_ns)
 {
 	uint32_t next = atomic_load(&state.epoch) + 1;
 	struct snapshot *s = &state.copy[next & 1];
+	int rc = snapshot_memory(s);
+
+	if (!rc)
+		rc = wait_for_readers(s);
+	if (rc)
+		return rc;
+	atomic_store(&state.wanted, false);
+	rc = read_maps(s);
+	if (!rc)
+		atomic_store(&state.epoch, next);
+	state.next_ns =
+		start_ns + NVE_MAX((uint64_t)REFRESH_NS,
+				   (nve_clock_ns(CLOCK_MONOTONIC) - start_ns) * REFRESH_REST);
+	return rc;
+}
+
+int nve_pages_refresh(void)
+{
 	uint64_t now_ns;
-	int rc;
+	int rc = 0;
 
 	if (atomic_exchange(&state.refreshing, true))
 		return 0;
 	now_ns = nve_clock_ns(CLOCK_MONOTONIC);
-	if (now_ns - state.refreshed_ns < REFRESH_NS) {
-		atomic_store(&state.refreshing, false);
-		return 0;
-	}
-	state.refreshed_ns = now_ns;
-	atomic_store(&state.wanted, false);
-	rc = snapshot_memory(s);
-	/* A handler may still search the older copy; it does so for under a microsecond. */
-	while (!rc && atomic_load(&s->readers))
-		;
-	if (!rc)
-		rc = read_maps(s);
-	if (!rc)
-		atomic_store(&state.epoch, next);
+	if (now_ns >= state.next_ns)
+		rc = take_snapshot(now_ns);
 	atomic_store(&state.refreshing, false);
 	return rc;
+}
+
+bool nve_pages_known(void)
+{
+	return atomic_load(&state.epoch) != 0;
 }
 
 void nve_pages_want(void)
@@ -237,7 +263,7 @@ bool nve_pages_wanted(void)
 void nve_pages_after_fork(void)
 {
 	atomic_store(&state.refreshing, false);
-	state.refreshed_ns = 0;
+	state.next_ns = 0;
 	atomic_store(&state.copy[0].readers, 0);
 	atomic_store(&state.copy[1].readers, 0);
 }

@@ -2,11 +2,11 @@
  * Which addresses the look-ahead may read, asked without reading them.
  *
  * Two levels. The process's snapshot of its mappings (from /proc/self/maps, renewed by a monitor
- * thread when a handler met an unknown address) says what is memory at all: readable, anonymous or
- * a regular file; device and kernel mappings never are. A cache per thread says, by mincore(),
- * which pages are resident: a touch that would fault has no latency to tell. A page of anonymous
- * memory that is not resident, where nothing is swapped out, has never been touched: it reads as
- * zeros.
+ * thread, or in a process of one thread by its handler, when an address was unknown) says what is
+ * memory at all: readable, anonymous or a regular file; device and kernel mappings never are. A
+ * cache per thread says, by mincore(), which pages are resident: a touch that would fault has no
+ * latency to tell. A page of anonymous memory that is not resident, where nothing is swapped out,
+ * has never been touched: it reads as zeros.
  */
 #ifndef NVE_AHEAD_PAGES_H
 #define NVE_AHEAD_PAGES_H
@@ -49,11 +49,15 @@ void nve_pages_want(void);
 bool nve_pages_wanted(void);
 
 /*
- * Reads the mappings anew. Opens /proc/self/maps: not for handlers, and only one thread at a time
- * does the work, every 50 ms at most (otherwise it returns at once). 0 or -errno; the old snapshot
- * stays on failure.
+ * Reads the mappings anew. Takes a file descriptor for its duration, so threads with a file table
+ * of their own do it, or the only thread of a process. Signal-safe. Only one thread at a time does
+ * the work, every 50 ms at most (otherwise it returns at once). 0 or -errno; the old snapshot stays
+ * on failure.
  */
 int nve_pages_refresh(void);
+
+/* Is there a snapshot at all? */
+bool nve_pages_known(void);
 
 enum nve_pages_kind { NVE_PAGES_NOT, NVE_PAGES_FILE, NVE_PAGES_ANONYMOUS };
 
