@@ -22,6 +22,7 @@
 #include "count/pmu/pmu.h"
 #include "count/replay.h"
 #include "emu/guard.h"
+#include "emu/handover.h"
 #include "emu/inject.h"
 #include "emu/recorder.h"
 #include "lineage.h"
@@ -177,6 +178,17 @@ static int start_counting(void)
 	return rc;
 }
 
+static uint32_t handover_kinds(void)
+{
+	if (state.options.inject == NVE_INJECT_OFF)
+		return 0;
+	switch (state.options.handover) {
+	case NVE_HANDOVER_AT_SYNC: return NVE_HANDOVER_SYNC;
+	case NVE_HANDOVER_AT_IO: return NVE_HANDOVER_SYNC | NVE_HANDOVER_IO;
+	default: return 0;
+	}
+}
+
 static int start_injection(void)
 {
 	struct nve_inject_config config = {
@@ -192,6 +204,7 @@ static int start_injection(void)
 		return rc;
 	state.cal.signal_ns = nve_inject_measure_signal();
 	nve_inject_set_signal_cost(state.cal.signal_ns);
+	nve_handover_setup(handover_kinds(), state.cal.tsc_khz);
 	return 0;
 }
 
@@ -230,6 +243,7 @@ static int begin_thread(uint64_t number)
 	if (replays() && !state.forked)
 		t->replay = nve_replay_begin(&state.replay, number);
 	nve_thread_self = t;
+	nve_handover_begin(t);
 	rc = nve_monitor_start(t);
 	if (rc)
 		nve_log(NVE_LOG_INFO, "no monitor thread (%s): the handler does its work",
@@ -264,6 +278,8 @@ static int start_emulation(void)
 		start_record();
 		rc = begin_thread(0);
 	}
+	if (!rc)
+		nve_handover_measure();
 	if (rc)
 		tell_missing(what, rc);
 	return rc;
@@ -354,6 +370,7 @@ static void begin_child(void)
 {
 	bool emulated = nve_thread_self != NULL;
 
+	nve_handover_end();
 	nve_guard_after_fork();
 	nve_thread_after_fork(true);
 	nve_ahead_after_fork();
@@ -450,6 +467,7 @@ static void close_thread(struct nve_thread *t)
 	bool locked;
 
 	nve_inject_stop(t);
+	nve_handover_end();
 	syscall(SYS_prctl, PR_GET_NAME, t->name);
 	nve_inject_end_epoch(t);
 	/* Another thread may pause the monitors. */
@@ -568,6 +586,7 @@ void nve_runtime_before_filter(void)
 		return;
 	nve_runtime_stop();
 	atomic_store(&state.filtered, true);
+	nve_handover_off();
 	if (nve_thread_lock())
 		return;
 	nve_thread_each(silence, NULL);
