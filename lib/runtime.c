@@ -178,17 +178,6 @@ static int start_counting(void)
 	return rc;
 }
 
-static uint32_t handover_kinds(void)
-{
-	if (state.options.inject == NVE_INJECT_OFF)
-		return 0;
-	switch (state.options.handover) {
-	case NVE_HANDOVER_AT_SYNC: return NVE_HANDOVER_SYNC;
-	case NVE_HANDOVER_AT_IO: return NVE_HANDOVER_SYNC | NVE_HANDOVER_IO;
-	default: return 0;
-	}
-}
-
 static int start_injection(void)
 {
 	struct nve_inject_config config = {
@@ -204,7 +193,7 @@ static int start_injection(void)
 		return rc;
 	state.cal.signal_ns = nve_inject_measure_signal();
 	nve_inject_set_signal_cost(state.cal.signal_ns);
-	nve_handover_setup(handover_kinds(), state.cal.tsc_khz);
+	nve_handover_setup(&state.options, state.cal.tsc_khz);
 	return 0;
 }
 
@@ -278,8 +267,6 @@ static int start_emulation(void)
 		start_record();
 		rc = begin_thread(0);
 	}
-	if (!rc)
-		nve_handover_measure();
 	if (rc)
 		tell_missing(what, rc);
 	return rc;

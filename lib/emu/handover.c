@@ -138,13 +138,24 @@ void nve_handover_after_wait(uint64_t address)
 	set_busy(t, false);
 }
 
-void nve_handover_setup(uint32_t kinds, uint64_t tsc_khz)
+static uint32_t kinds(const struct nve_options *options)
 {
-	state.kinds = kinds;
+	if (options->inject == NVE_INJECT_OFF)
+		return 0;
+	switch (options->handover) {
+	case NVE_HANDOVER_AT_SYNC: return NVE_HANDOVER_SYNC;
+	case NVE_HANDOVER_AT_IO: return NVE_HANDOVER_SYNC | NVE_HANDOVER_IO;
+	default: return 0;
+	}
+}
+
+void nve_handover_setup(const struct nve_options *options, uint64_t tsc_khz)
+{
+	state.kinds = kinds(options);
 	state.tsc_khz = tsc_khz;
 }
 
-void nve_handover_measure(void)
+static void measure(void)
 {
 	uint64_t pass_ticks = UINT64_MAX, clock_ticks = UINT64_MAX, start, middle;
 
@@ -159,14 +170,22 @@ void nve_handover_measure(void)
 	}
 	state.pass_ns = (double)pass_ticks * 1e6 / (double)state.tsc_khz / MEASURE_PASSES;
 	state.clock_ns = (double)clock_ticks * 1e6 / (double)state.tsc_khz;
-	nve_handover_begin(nve_thread_self);
+}
+
+static void clear(struct nve_thread *t)
+{
+	t->hook_ns = 0;
+	nve_estimate_clear(&t->estimate, state.tsc_khz, nve_clock_ns(CLOCK_THREAD_CPUTIME_ID));
 }
 
 void nve_handover_begin(struct nve_thread *t)
 {
 	nve_handover_armed = 0;
-	t->hook_ns = 0;
-	nve_estimate_clear(&t->estimate, state.tsc_khz, nve_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+	clear(t);
+	if (state.pass_ns > 0)
+		return;
+	measure();
+	clear(t);
 }
 
 /* Returns what hooks have cost since the last call, ns. */

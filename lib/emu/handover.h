@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/options.h"
 #include "emu/thread.h"
 
 enum { NVE_HANDOVER_SYNC = 1, NVE_HANDOVER_IO = 2 };
@@ -19,13 +20,11 @@ enum { NVE_HANDOVER_SYNC = 1, NVE_HANDOVER_IO = 2 };
  */
 extern __thread uint32_t nve_handover_armed;
 
-/* kinds: of hooks that shall serve delay. Once. */
-void nve_handover_setup(uint32_t kinds, uint64_t tsc_khz);
+/* Once. */
+void nve_handover_setup(const struct nve_options *options, uint64_t tsc_khz);
 
-/* What a hook costs: afterwards it is part of the tool's own cost. In an emulated thread. */
-void nve_handover_measure(void);
-
-/* The calling thread, at its birth and at its death. */
+/* The calling thread, at its birth and at its death. In the first, what a hook costs is measured:
+ * it is part of the tool's own cost. */
 void nve_handover_begin(struct nve_thread *t);
 void nve_handover_end(void);
 
