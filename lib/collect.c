@@ -14,7 +14,8 @@ enum { THREADS_LISTED = 1024, PPM = 1000000 };
 struct sums {
 	struct nve_ahead_counts ahead;
 	struct nve_thread_model model;
-	uint64_t paid_ns, cost_ns, saved_ns, lookahead_ns, monitor_ns, samples_lost;
+	uint64_t paid_ns, handover_ns, handovers, cost_ns, saved_ns, lookahead_ns, monitor_ns,
+		samples_lost;
 	uint64_t left_epochs, left_ns, beyond_ns; /* of a replay */
 	double dirty_variance;                    /* weighted by stall time */
 	struct nve_pmu_sums counters;
@@ -88,6 +89,8 @@ static void sum_thread(struct sums *s, const struct nve_thread *t)
 	s->model = t->model;
 	s->cost_ns = t->cost_ns;
 	s->saved_ns = t->saved_ns;
+	s->handover_ns = t->handover_ns;
+	s->handovers = t->handovers;
 	s->monitor_ns = t->monitor_ns;
 	s->samples_lost = t->samples_lost;
 	s->counters = t->pmu.sums;
@@ -136,6 +139,8 @@ static void add_sums(struct sums *to, const struct sums *s)
 	add_counters(&to->counters, &s->counters);
 	to->dirty_variance += s->dirty_variance;
 	to->paid_ns += s->paid_ns;
+	to->handover_ns += s->handover_ns;
+	to->handovers += s->handovers;
 	to->cost_ns += s->cost_ns;
 	to->saved_ns += s->saved_ns;
 	to->lookahead_ns += s->lookahead_ns;
@@ -203,6 +208,8 @@ static void fill_totals(struct nve_totals *t, const struct sums *s)
 	t->delay_owed_ns = m->delay_owed_ns;
 	t->delay_paid_ns = s->paid_ns;
 	t->delay_dropped_ns = m->delay_owed_ns - s->paid_ns;
+	t->delay_handover_ns = s->handover_ns;
+	t->handovers = s->handovers;
 	t->samples = c->samples;
 	t->samples_user = c->samples_user;
 	t->samples_kernel = c->samples_kernel;

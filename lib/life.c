@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/sigmask.h"
 #include "count/pmu/pmu.h"
+#include "emu/handover.h"
 #include "emu/inject.h"
 #include "emu/monitor.h"
 #include "emu/recorder.h"
@@ -41,6 +42,7 @@ int nve_life_begin(uint64_t number, struct nve_replay *replay)
 	if (replay)
 		t->replay = nve_replay_begin(replay, number);
 	nve_thread_self = t;
+	nve_handover_begin(t);
 	if (atomic_load(&threaded) || nve_pmu_is_on() || nve_recorder_on())
 		start_monitor(t);
 	rc = nve_inject_start(t);
@@ -70,6 +72,7 @@ void nve_life_close(struct nve_thread *t)
 	bool locked;
 
 	nve_inject_stop(t);
+	nve_handover_end();
 	syscall(SYS_prctl, PR_GET_NAME, t->name);
 	nve_inject_end_epoch(t);
 	/* Another thread may pause the monitors. */

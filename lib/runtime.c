@@ -21,6 +21,7 @@
 #include "count/pmu/pmu.h"
 #include "count/replay.h"
 #include "emu/guard.h"
+#include "emu/handover.h"
 #include "emu/inject.h"
 #include "emu/recorder.h"
 #include "life.h"
@@ -201,6 +202,7 @@ static int start_injection(void)
 		return rc;
 	state.cal.signal_ns = nve_inject_measure_signal();
 	nve_inject_set_signal_cost(state.cal.signal_ns);
+	nve_handover_setup(&state.options, state.cal.tsc_khz);
 	return 0;
 }
 
@@ -347,6 +349,7 @@ static void begin_child(void)
 {
 	bool emulated = nve_thread_self != NULL;
 
+	nve_handover_end();
 	nve_guard_after_fork();
 	nve_thread_after_fork(true);
 	nve_life_after_fork();
@@ -591,6 +594,7 @@ void nve_runtime_before_filter(void)
 		return;
 	stop("system-call filter");
 	atomic_store(&state.filtered, true);
+	nve_handover_off();
 	nve_life_silence();
 }
 

@@ -1,9 +1,11 @@
 /* The calls that are hooked by name are so by number. */
 #include "preload/hook_syscall.h"
 
+#include <linux/futex.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "emu/handover.h"
 #include "preload/hook_exec.h"
 #include "preload/hook_process.h"
 #include "preload/hook_signal.h"
@@ -22,6 +24,27 @@ static long call_alone(const long *arg)
 	nve_runtime_alone(true);
 	result = call(arg);
 	nve_runtime_alone(false);
+	return result;
+}
+
+/* Runtimes with locks of their own (Rust's, C++20's atomics) end here. */
+static long call_futex(const long *arg)
+{
+	long result;
+
+	if (!(nve_handover_armed & NVE_HANDOVER_SYNC))
+		return call(arg);
+	switch (arg[2] & FUTEX_CMD_MASK) {
+	case FUTEX_WAIT:
+	case FUTEX_WAIT_BITSET:
+	case FUTEX_LOCK_PI:
+	case FUTEX_LOCK_PI2:
+	case FUTEX_WAIT_REQUEUE_PI: break;
+	default: nve_handover_pass((uint64_t)arg[7]); return call(arg);
+	}
+	nve_handover_before_wait();
+	result = call(arg);
+	nve_handover_after_wait((uint64_t)arg[7]);
 	return result;
 }
 
@@ -52,6 +75,7 @@ long nve_hook_syscall(const long *arg)
 			break;
 		return call_alone(arg);
 	case SYS_setns: return call_alone(arg);
+	case SYS_futex: return call_futex(arg);
 	}
 	return call(arg);
 }

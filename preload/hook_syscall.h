@@ -26,9 +26,10 @@ _Static_assert(offsetof(struct nve_real, syscall) == 0, "not the first member");
 	X(SYS_setns)                                                                               \
 	X(SYS_exit_group)                                                                          \
 	X(SYS_execve)                                                                              \
-	X(SYS_execveat)
+	X(SYS_execveat)                                                                            \
+	X(SYS_futex)
 
-/* arg: the number and six arguments. */
+/* arg: the number and six arguments, and where the call returns to. */
 long nve_hook_syscall(const long *arg) __attribute__((visibility("hidden")));
 
 #endif

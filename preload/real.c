@@ -1,9 +1,11 @@
 #include "preload/real.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stddef.h>
 
 #include "base/base.h"
+#include "preload/real_sync.h"
 #include "runtime.h"
 
 struct nve_real nve_real;
@@ -52,10 +54,32 @@ static const struct {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const struct {
+	const char *name, *version;
+	size_t offset;
+} sync_functions[] = {
+#define FUNCTION(kind, type, name, params, args, version)                                          \
+	{#name, version, offsetof(struct nve_real_sync, name)},
+	NVE_REAL_SYNC(FUNCTION)
+#undef FUNCTION
+};
+/* clang-format on */
+
+static void *look_up(const char *name, const char *version)
+{
+	void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
+
+	return found ? found : dlsym(RTLD_NEXT, name);
+}
+
 void nve_real_setup(void)
 {
 	if (nve_real.syscall) /* the last one in the table */
 		return;
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(sync_functions); i++)
+		*(void **)((char *)&nve_real_sync + sync_functions[i].offset) =
+			look_up(sync_functions[i].name, sync_functions[i].version);
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(functions); i++)
 		*(void **)((char *)&nve_real + functions[i].offset) =
 			dlsym(RTLD_NEXT, functions[i].name);
@@ -71,6 +95,30 @@ const struct nve_pfm *nve_real_load_pfm(void)
 	*(void **)&pfm.initialize = dlsym(library, "pfm_initialize");
 	*(void **)&pfm.get_os_event_encoding = dlsym(library, "pfm_get_os_event_encoding");
 	return pfm.initialize && pfm.get_os_event_encoding ? &pfm : NULL;
+}
+
+static void *look_in(const char *library, const char *name)
+{
+	void *handle = dlopen(library, RTLD_LAZY | RTLD_NOLOAD), *found;
+
+	if (!handle)
+		return NULL;
+	found = dlsym(handle, name);
+	dlclose(handle);
+	return found;
+}
+
+/* Libraries that were loaded for somebody alone are found among what he needs. */
+void *nve_real_for(const char *name, const char *library, const void *caller)
+{
+	void *found = dlsym(RTLD_NEXT, name);
+	struct link_map *map;
+	Dl_info info;
+
+	if (found || !dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) || !map->l_name[0])
+		return found;
+	found = look_in(map->l_name, name);
+	return found ? found : look_in(library, name);
 }
 
 bool nve_real_is_first(uint64_t start, uint64_t end)

@@ -68,6 +68,10 @@ void nve_real_setup(void);
 /* libpfm4, loaded at the first call: few runs need it. NULL where it is not installed. */
 const struct nve_pfm *nve_real_load_pfm(void);
 
+/* The function of that name that would be called from caller without us, wherever the loader has it
+ * from; at the least that of the named library. NULL: none. Takes the loader's locks. */
+void *nve_real_for(const char *name, const char *library, const void *caller);
+
 /* Are we the only copy of this library here, or the first? Given our range in memory. */
 bool nve_real_is_first(uint64_t start, uint64_t end);
 

@@ -63,6 +63,13 @@ static const struct choice injections[] = {
 	{.name = NULL},
 };
 
+static const struct choice handovers[] = {
+	{.name = "sync", .value = NVE_HANDOVER_AT_SYNC},
+	{.name = "io", .value = NVE_HANDOVER_AT_IO},
+	{.name = "off", .value = NVE_HANDOVER_NOWHERE},
+	{.name = NULL},
+};
+
 static const struct choice log_levels[] = {
 	{.name = "error", .value = NVE_LOG_ERROR},
 	{.name = "warn", .value = NVE_LOG_WARN},
@@ -107,6 +114,10 @@ static const struct row rows[] = {
 	{{"NVM_INJECT", "auto, spin, sleep or off", "auto",
 	  "how delay is served; off is a dry run: count, do not delay"},
 	 .kind = KIND_CHOICE, .member = MEMBER(inject), .choices = injections},
+	{{"NVM_HANDOVER", "sync, io or off", "sync",
+	  "before which calls a thread serves the delay that it owes: those on locks, conditions,"
+	  " semaphores, barriers and threads; with io also reads and writes"},
+	 .kind = KIND_CHOICE, .member = MEMBER(handover), .choices = handovers},
 	{{"NVM_DRAM_LAT", LATENCY_FORM, "measured", "latency of this machine's DRAM"},
 	 LATENCY(dram_lat_ps)},
 	{{"NVM_LLC_LAT", LATENCY_FORM, "measured", "latency of this machine's last-level cache"},

@@ -20,6 +20,8 @@ enum nve_option_counters {
 };
 enum nve_option_inject { NVE_INJECT_AUTO, NVE_INJECT_SPIN, NVE_INJECT_SLEEP, NVE_INJECT_OFF };
 
+enum nve_option_handover { NVE_HANDOVER_AT_SYNC, NVE_HANDOVER_AT_IO, NVE_HANDOVER_NOWHERE };
+
 enum { NVE_PATH_BYTES = 1024 };
 
 struct nve_options {
@@ -32,6 +34,7 @@ struct nve_options {
 	int model;           /* enum nve_option_model */
 	int counters;        /* enum nve_option_counters */
 	int inject;          /* enum nve_option_inject */
+	int handover;        /* enum nve_option_handover */
 	int log_level;       /* enum nve_log_level */
 	bool strict;
 	bool follow;                     /* children are emulated too */

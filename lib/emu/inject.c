@@ -15,6 +15,7 @@
 #include "count/ahead/pages.h"
 #include "emu/action.h"
 #include "emu/guard.h"
+#include "emu/handover.h"
 #include "emu/monitor.h"
 #include "emu/restart.h"
 
@@ -61,14 +62,16 @@ static int timer_arm(int id, uint64_t after_ns)
 	return syscall(SYS_timer_settime, id, 0, &spec, NULL) ? -errno : 0;
 }
 
-static void spin(uint64_t delay_ns)
+/* By the CPU clock, since the thread may lose its core while it spins. It has shown now_ns; returns
+ * what it shows at the end. */
+static uint64_t spin(uint64_t now_ns, uint64_t end_ns)
 {
-	uint64_t end_ns = cpu_ns() + delay_ns, now_ns;
-
-	/* By the CPU clock, since the thread may lose its core while it spins. */
-	while ((now_ns = cpu_ns()) + SPIN_SLACK_NS < end_ns)
+	while (now_ns + SPIN_SLACK_NS < end_ns) {
 		nve_spin_until(nve_tsc() + nve_ns_to_tsc(end_ns - now_ns - SPIN_SLACK_NS / 2,
 							 state.config.tsc_khz));
+		now_ns = cpu_ns();
+	}
+	return now_ns;
 }
 
 static bool sleeps(uint64_t delay_ns)
@@ -78,22 +81,27 @@ static bool sleeps(uint64_t delay_ns)
 	return state.config.mode == NVE_INJECT_AUTO && delay_ns > SLEEP_MIN_NS;
 }
 
-/* Returns the delay really served, ns. */
-static uint64_t serve(uint64_t delay_ns)
+/* Returns for how long it slept, ns. */
+static uint64_t sleep_for(uint64_t rest_ns)
 {
-	uint64_t start_cpu = cpu_ns(), start_wall = nve_clock_ns(CLOCK_MONOTONIC), slept_ns = 0,
-		 rest;
-	struct timespec ts;
+	uint64_t start_cpu = cpu_ns(), start_wall = nve_clock_ns(CLOCK_MONOTONIC);
+	struct timespec ts = {(time_t)(rest_ns / 1000000000), (long)(rest_ns % 1000000000)};
+
+	syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &ts, NULL);
+	return nve_clock_ns(CLOCK_MONOTONIC) - start_wall - (cpu_ns() - start_cpu);
+}
+
+uint64_t nve_inject_serve(uint64_t delay_ns, uint64_t *cpu_now_ns)
+{
+	uint64_t start_ns = *cpu_now_ns, slept_ns = 0;
 
 	if (sleeps(delay_ns)) {
-		rest = delay_ns - SLEEP_MARGIN_NS;
-		ts = (struct timespec){(time_t)(rest / 1000000000), (long)(rest % 1000000000)};
-		syscall(SYS_clock_nanosleep, CLOCK_MONOTONIC, 0, &ts, NULL);
-		slept_ns = nve_clock_ns(CLOCK_MONOTONIC) - start_wall - (cpu_ns() - start_cpu);
+		slept_ns = sleep_for(delay_ns - SLEEP_MARGIN_NS);
+		*cpu_now_ns = cpu_ns();
 	}
 	if (slept_ns < delay_ns)
-		spin(delay_ns - slept_ns);
-	return cpu_ns() - start_cpu + slept_ns;
+		*cpu_now_ns = spin(*cpu_now_ns, start_ns + delay_ns - slept_ns);
+	return *cpu_now_ns - start_ns + slept_ns;
 }
 
 /* What was injected, and what the tool's own cost has delayed the thread. */
@@ -104,7 +112,7 @@ static uint64_t delayed_ns(const struct nve_thread *t)
 	return t->spun_ns + (uint64_t)NVE_MAX(cost, (int64_t)0);
 }
 
-static int64_t due_ns(const struct nve_thread *t)
+int64_t nve_inject_due_ns(const struct nve_thread *t)
 {
 	return (int64_t)atomic_load(&t->owed_ns) - (int64_t)delayed_ns(t);
 }
@@ -112,12 +120,14 @@ static int64_t due_ns(const struct nve_thread *t)
 /* Returns what was served, ns. */
 static uint64_t serve_due(struct nve_thread *t)
 {
-	int64_t due = due_ns(t);
-	uint64_t served_ns;
+	int64_t due = nve_inject_due_ns(t);
+	uint64_t served_ns, now_ns;
 
+	nve_estimate_served(&t->estimate);
 	if (due <= SPIN_SLACK_NS || state.config.mode == NVE_INJECT_OFF)
 		return 0;
-	served_ns = serve((uint64_t)due);
+	now_ns = cpu_ns();
+	served_ns = nve_inject_serve((uint64_t)due, &now_ns);
 	t->spun_ns += served_ns;
 	return served_ns;
 }
@@ -162,6 +172,7 @@ static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 	memset(&ended->epoch, 0, sizeof(ended->epoch));
 	nve_ahead_epoch(t->ahead, rest_ns, &ended->epoch);
 	t->since_epoch_ns = 0;
+	ended->estimated_ns = nve_estimate_end_epoch(&t->estimate);
 	send_epoch(t, ended);
 	settle(t);
 }
@@ -175,6 +186,7 @@ static void replay(struct nve_thread *t, uint64_t ran_ns)
 	t->replay.ran_ns += ran_ns;
 	while (nve_replay_due(&t->replay) && (ended = ring_head(t, true))) {
 		nve_replay_take(&t->replay, &ended->epoch);
+		ended->estimated_ns = 0;
 		send_epoch(t, ended);
 		sent = true;
 	}
@@ -183,9 +195,12 @@ static void replay(struct nve_thread *t, uint64_t ran_ns)
 }
 
 /* Samples and looks ahead. Returns what that saved the program, ns. */
-static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns, bool in_kernel)
+static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns, bool in_kernel,
+		       bool running)
 {
-	uint64_t saved_ns;
+	const struct nve_ahead_counts *c;
+	uint64_t saved_ns, answered_ns;
+	double stall_ns;
 
 	if (state.config.replay) {
 		replay(t, ran_ns);
@@ -197,7 +212,12 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 		t->samples_lost++;
 		return 0;
 	}
+	c = nve_ahead_counts(t->ahead);
+	answered_ns = c->answered_ns;
+	stall_ns = c->label_ns;
 	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, in_kernel, nve_guard);
+	nve_handover_learn(t, running, (double)(c->answered_ns - answered_ns),
+			   c->label_ns - stall_ns);
 	t->since_epoch_ns += ran_ns;
 	if (t->since_epoch_ns >= state.config.epoch_ns)
 		end_epoch(t, 0);
@@ -236,17 +256,25 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 {
 	uint64_t enter_ns = cpu_ns(), ran_ns = enter_ns - t->mark_ns, saved_ns, served_ns, cost_ns;
 	struct nve_thread_times now;
+	bool running;
 
+	if (nve_handover_is_busy(t)) {
+		/* Not the program's time. The next tick of the kernel brings the next signal. */
+		read_times(&t->mark);
+		timer_arm(t->timer_id, 1);
+		return;
+	}
 	/* Delivery and return of the signal stand between two marks, but are not the program's. */
 	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
+	running = nve_handover_enter_tick(t, enter_ns, &ran_ns);
 	read_times(&now);
 	nve_restart_call(uc);
 	if (!nve_pages_known())
 		look_around(t);
-	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(&t->mark, &now));
+	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(&t->mark, &now), running);
 	if (nve_pages_wanted())
 		look_around(t);
-	served_ns = serve_due(t);
+	served_ns = nve_handover_serves(t, enter_ns) ? 0 : serve_due(t);
 	/* Ticks that fell into a long delay are not the program's; no other can have come. */
 	if (served_ns)
 		read_times(&now);
@@ -258,6 +286,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	t->saved_ns += saved_ns;
 	if (t->ahead)
 		nve_ahead_charge(t->ahead, (int64_t)cost_ns - (int64_t)saved_ns);
+	nve_handover_leave_tick(t, running, t->mark_ns);
 	timer_arm(t->timer_id, state.sample_ns);
 }
 

@@ -48,6 +48,13 @@ void nve_inject_stop(struct nve_thread *t);
 /* Ends the calling thread's last epoch; its timer is stopped. */
 void nve_inject_end_epoch(struct nve_thread *t);
 
+/* What is owed beyond what was injected and what the tool's own cost has already delayed, ns. */
+int64_t nve_inject_due_ns(const struct nve_thread *t);
+
+/* Delays the calling thread by delay_ns, from the moment on at which its CPU clock showed *cpu_ns;
+ * afterwards that is what it shows now. Returns the delay really served, ns. */
+uint64_t nve_inject_serve(uint64_t delay_ns, uint64_t *cpu_ns);
+
 /* Serves what the calling thread still owes, unless injection is off. Its timer is stopped. */
 void nve_inject_serve_rest(struct nve_thread *t);
 

@@ -13,15 +13,55 @@
 #include "base/sigmask.h"
 #include "count/ahead/pages.h"
 
-enum { MONITOR_STACK_BYTES = 256 << 10, GONE_TRIES = 10000 };
+enum { MONITOR_STACK_BYTES = 256 << 10, GONE_TRIES = 10000, RECENT_STALL_NS = 500000000 };
 
 static struct nve_model_target target;
 static nve_thread_create_fn *create_thread;
+static _Atomic uint32_t last_delay_per_stall_milli; /* of any thread */
 
 void nve_monitor_setup(const struct nve_model_target *t, nve_thread_create_fn *create)
 {
 	target = *t;
 	create_thread = create;
+}
+
+static void note_ratio(struct nve_thread *t, uint64_t stall_ns, uint64_t delay_ns)
+{
+	uint32_t milli;
+
+	if (t->recent_stall_ns > RECENT_STALL_NS) {
+		t->recent_stall_ns /= 2;
+		t->recent_delay_ns /= 2;
+	}
+	t->recent_stall_ns += (double)stall_ns;
+	t->recent_delay_ns += (double)delay_ns;
+	if (t->recent_stall_ns <= 0)
+		return;
+	milli = (uint32_t)NVE_MIN(1000 * t->recent_delay_ns / t->recent_stall_ns, 4e9);
+	atomic_store(&t->delay_per_stall_milli, milli);
+	atomic_store(&last_delay_per_stall_milli, milli);
+}
+
+/* Estimates miss what samples make of kernel time, for instance: what they come to on average. */
+static void note_gain(struct nve_thread *t, double estimated_ns, uint64_t delay_ns)
+{
+	if (estimated_ns <= 0)
+		return;
+	if (t->handed_estimate_ns > RECENT_STALL_NS) {
+		t->handed_ns /= 2;
+		t->handed_estimate_ns /= 2;
+	}
+	t->handed_ns += (double)delay_ns;
+	t->handed_estimate_ns += estimated_ns;
+	atomic_store(&t->gain_milli,
+		     (uint32_t)NVE_MIN(1000 * t->handed_ns / t->handed_estimate_ns, 4e9));
+}
+
+double nve_monitor_delay_per_stall(const struct nve_thread *t)
+{
+	uint32_t milli = atomic_load(&t->delay_per_stall_milli);
+
+	return (milli ? milli : atomic_load(&last_delay_per_stall_milli)) / 1e3;
 }
 
 static void record_birth(struct nve_thread *t)
@@ -76,6 +116,8 @@ static void settle_epoch(struct nve_thread *t, const struct nve_thread_epoch *en
 	m->clamps += d.clamps;
 	m->delay_owed_ns += d.delay_ns;
 	m->dram_lat_ps_by_stall += (double)e->dram_lat_ps * (double)e->stall_ns;
+	note_ratio(t, e->stall_ns, d.delay_ns);
+	note_gain(t, ended->estimated_ns, d.delay_ns);
 	atomic_fetch_add(&t->owed_ns, d.delay_ns);
 	if (nve_recorder_on())
 		record_epoch(t, ended);

@@ -29,6 +29,10 @@ void nve_monitor_go_on(struct nve_thread *t);
 /* Model and debt of all epochs in the ring. Returns at once when somebody else does it. */
 void nve_monitor_settle(struct nve_thread *t);
 
+/* What the model makes of a nanosecond of the thread's stall time, ns, recently; before its first
+ * epoch that of other threads; 0: not known. Signal-safe. */
+double nve_monitor_delay_per_stall(const struct nve_thread *t);
+
 /* Wakes the monitor. Signal-safe. */
 void nve_monitor_wake(struct nve_thread *t);
 

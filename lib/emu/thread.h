@@ -17,6 +17,7 @@
 #include "count/pmu/pmu.h"
 #include "count/replay.h"
 #include "count/source.h"
+#include "emu/estimate.h"
 #include "emu/model.h"
 #include "emu/recorder.h"
 
@@ -33,6 +34,7 @@ struct nve_thread_epoch {
 	struct nve_epoch epoch;
 	uint64_t ended_ns;  /* CLOCK_MONOTONIC */
 	uint64_t served_ns; /* delay of the thread until then, by injection or by the tool's cost */
+	double estimated_ns; /* its delay, as at hand-overs; 0: there were none */
 };
 
 /* The kernel's account of a thread. */
@@ -64,6 +66,13 @@ struct nve_thread {
 	uint64_t saved_ns; /* what look-ahead saved the program */
 	uint64_t samples_lost;
 	bool ending; /* no more samples */
+	/* at hooks: delay injected there, part of spun_ns; how often; their cost, not yet in
+	 * cost_ns */
+	uint64_t handover_ns, handovers;
+	double hook_ns;
+	struct nve_estimate estimate;
+	volatile bool busy; /* in a hook: the tick keeps out */
+	volatile uint32_t busy_ticks;
 
 	/* epochs on their way from the handler (head) to the monitor (tail) */
 	struct nve_thread_epoch ring[NVE_THREAD_RING];
@@ -73,15 +82,19 @@ struct nve_thread {
 	_Atomic bool settling;
 	struct nve_model_carry carry;
 	struct nve_thread_model model;
-	uint64_t monitor_ns; /* the monitor thread's own CPU time */
-	struct nve_pmu pmu;  /* hardware counters; the monitor's */
+	double recent_stall_ns, recent_delay_ns; /* fading sums */
+	double handed_ns, handed_estimate_ns;    /* likewise, of epochs with an estimate */
+	uint64_t monitor_ns;                     /* the monitor thread's own CPU time */
+	struct nve_pmu pmu;                      /* hardware counters; the monitor's */
 	struct nve_recorder_buffer record;
 	bool record_begun;
 	_Atomic bool record_ended;
 
-	_Atomic uint64_t owed_ns; /* written under settling, read by the handler */
-	_Atomic uint32_t wake;    /* futex word: counts wake-ups of the monitor */
-	_Atomic bool stop;        /* the monitor shall end */
+	_Atomic uint64_t owed_ns;               /* written under settling, read by the handler */
+	_Atomic uint32_t delay_per_stall_milli; /* likewise; 0: no epoch yet */
+	_Atomic uint32_t gain_milli;            /* of estimates; likewise */
+	_Atomic uint32_t wake;                  /* futex word: counts wake-ups of the monitor */
+	_Atomic bool stop;                      /* the monitor shall end */
 };
 
 /* The calling thread's state; NULL when it is not emulated. */

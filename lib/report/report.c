@@ -158,6 +158,8 @@ static void write_model(struct nve_json *j, const struct nve_totals *t)
 	nve_json_uint(j, "delay_owed_ns", t->delay_owed_ns);
 	nve_json_uint(j, "delay_paid_ns", t->delay_paid_ns);
 	nve_json_uint(j, "delay_dropped_ns", t->delay_dropped_ns);
+	nve_json_uint(j, "delay_handover_ns", t->delay_handover_ns);
+	nve_json_uint(j, "handovers", t->handovers);
 }
 
 static void write_samples(struct nve_json *j, const struct nve_totals *t)

@@ -34,6 +34,7 @@ struct nve_totals {
 	uint64_t dram_lat_ps;  /* that equation 5 subtracts, mean over the run */
 	/* delay; owed = paid + dropped + left at the end (0 at exit) */
 	uint64_t delay_owed_ns, delay_paid_ns, delay_dropped_ns;
+	uint64_t delay_handover_ns, handovers; /* injected before hand-overs; how often */
 	/* samples */
 	uint64_t samples;           /* all that arrived */
 	uint64_t samples_user;      /* in the program's own code */

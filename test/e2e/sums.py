@@ -16,7 +16,8 @@ def check_sums(report):
     if report["threads_not_listed"]:
         return
     for key in ("cpu_ns", "stall_ns", "stall_wb_ns", "ma_ro", "ma_wb", "clamps", "epochs",
-                "delay_owed_ns", "delay_paid_ns", "delay_dropped_ns", "touches", "misses",
+                "delay_owed_ns", "delay_paid_ns", "delay_dropped_ns", "delay_handover_ns",
+                "handovers", "touches", "misses",
                 "misses_written", "faults"):
         assert report["totals"][key] == sum(t[key] for t in everyone), (key, report)
     for group in ("samples", "cost"):

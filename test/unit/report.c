@@ -49,6 +49,8 @@ static struct nve_totals totals_from(uint64_t base)
 		.delay_owed_ns = base + 8,
 		.delay_paid_ns = base + 9,
 		.delay_dropped_ns = base + 10,
+		.delay_handover_ns = base + 26,
+		.handovers = base + 27,
 		.samples = base + 11,
 		.samples_user = base + 12,
 		.samples_kernel = base + 13,
