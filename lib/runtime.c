@@ -126,16 +126,14 @@ static int calibrate(void)
 {
 	int rc = nve_calibrated_load(&state.cal, state.host.envp);
 
-	if (rc) {
-		nve_format(
-			state.why_not, sizeof(state.why_not),
-			"calibration failed (%s): the core was taken away all the time, or there "
-			"is no memory for it",
-			strerror(-rc));
-		return rc;
-	}
-	check_latency();
-	return 0;
+	if (rc)
+		nve_format(state.why_not, sizeof(state.why_not),
+			   "calibration failed (%s): the core was taken away all the time, or "
+			   "there is no memory for it",
+			   strerror(-rc));
+	else
+		check_latency();
+	return rc;
 }
 
 /* The clocks' ratio is all that is needed of this machine. */
