@@ -7,6 +7,19 @@ function(nvmemu_unit name)
 	set_tests_properties(unit.${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS unit)
 endfunction()
 
+# nvmemu_memcheck(name...): the unit tests of these names once more, under valgrind.
+find_program(VALGRIND valgrind)
+function(nvmemu_memcheck)
+	if(NOT VALGRIND OR NVMEMU_SANITIZE)
+		return()
+	endif()
+	foreach(name ${ARGN})
+		add_test(NAME memcheck.${name} COMMAND ${VALGRIND} -q --error-exitcode=9
+			--leak-check=full $<TARGET_FILE:unit_${name}>)
+		set_tests_properties(memcheck.${name} PROPERTIES TIMEOUT 120 LABELS memcheck)
+	endforeach()
+endfunction()
+
 # nvmemu_prog(name): a small victim program, test/prog/<name>.c, linked with nothing of ours.
 function(nvmemu_prog name)
 	add_executable(prog_${name} ${name}.c)

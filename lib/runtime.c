@@ -52,7 +52,6 @@ static struct {
 	bool root;
 	uint64_t started_ns, started_at_s;
 	char why_not[400], cwd[NVE_PATH_BYTES];
-	bool native_child;                     /* NVM_FOLLOW=off */
 	char exec_report[NVE_FILE_PATH_BYTES]; /* empty: none was written */
 	struct nve_outfile out, record;
 	struct nve_replay replay;
@@ -233,8 +232,10 @@ static int start_emulation(void)
 		.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
 	};
 	const char *what = "signal handler";
-	int rc = replays() ? start_replay() : start_counting();
+	int rc = state.host.obstacle ? -ENOTSUP : replays() ? start_replay() : start_counting();
 
+	if (state.host.obstacle)
+		nve_format(state.why_not, sizeof(state.why_not), "%s", state.host.obstacle);
 	if (rc)
 		return rc;
 	rc = start_injection();
@@ -332,12 +333,11 @@ static void after_fork_parent(void)
 	nve_sigmask(SIG_SETMASK, &mask, NULL);
 }
 
-/* NVM_FOLLOW=off: nothing of ours is left in it. */
+/* NVM_FOLLOW=off: nothing of ours is left in it. It keeps its parent's state.pid. */
 static void leave_child(void)
 {
 	atomic_store(&state.stopped, true);
 	state.emulates = false;
-	state.native_child = true;
 	nve_action_withdraw(true);
 	if (nve_action_blocked)
 		sigaddset(&state.fork_mask, NVE_INJECT_SIGNAL);
@@ -382,10 +382,8 @@ static void after_fork_child(void)
 char *const *nve_runtime_environment(char *const envp[], const char *path, bool child,
 				     struct nve_carry_room *room)
 {
-	bool native =
-		!state.options.follow && (child || state.native_child || getpid() != state.pid);
-
-	return nve_programs_environment(envp, path, native, room);
+	return nve_programs_environment(
+		envp, path, !state.options.follow && (child || getpid() != state.pid), room);
 }
 
 static void tell_impossible(void)

@@ -14,7 +14,8 @@
 
 struct nve_runtime_host {
 	char *const *envp;
-	const char *library;                 /* our path, as the loader has it */
+	const char *library;  /* our path, as the loader has it */
+	const char *obstacle; /* what in this program does not let it be emulated; NULL: nothing */
 	uint64_t library_start, library_end; /* our code in memory */
 	nve_thread_create_fn *thread_create; /* libc's own */
 	nve_sigaction_fn *sigaction;

@@ -45,6 +45,8 @@ __attribute__((constructor)) static void start(void)
 	dl_iterate_phdr(find_library, &host);
 	if (!nve_real_is_first(host.library_start, host.library_end))
 		return;
+	if (nve_real_is_thread_sanitized())
+		host.obstacle = "the program is built with ThreadSanitizer";
 	host.thread_create = nve_real.pthread_create;
 	host.sigaction = nve_real.sigaction;
 	host.load_pfm = nve_real_load_pfm;

@@ -121,6 +121,11 @@ void *nve_real_for(const char *name, const char *library, const void *caller)
 	return found ? found : look_in(library, name);
 }
 
+bool nve_real_is_thread_sanitized(void)
+{
+	return dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
+}
+
 bool nve_real_is_first(uint64_t start, uint64_t end)
 {
 	uint64_t found = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "nvmemu_version");

@@ -72,6 +72,10 @@ const struct nve_pfm *nve_real_load_pfm(void);
  * from; at the least that of the named library. NULL: none. Takes the loader's locks. */
 void *nve_real_for(const char *name, const char *library, const void *caller);
 
+/* Is the program built with ThreadSanitizer? Its runtime knows the threads that it has made itself,
+ * and those only once it has begun them: ours is there before, and uses what it has replaced. */
+bool nve_real_is_thread_sanitized(void);
+
 /* Are we the only copy of this library here, or the first? Given our range in memory. */
 bool nve_real_is_first(uint64_t start, uint64_t end);
 

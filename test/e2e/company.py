@@ -1,4 +1,6 @@
 """The library among others: debuggers, tracers, copies of itself, programs it cannot enter."""
+import pathlib
+import re
 import shutil
 import subprocess
 
@@ -66,6 +68,39 @@ if built.returncode == 0:
     assert run("sh", "-c", f"{word}").returncode == 0
 else:
     print("skipped: no 32-bit compiler")
+
+# programs with a sanitizer's runtime: that of gcc wants to be the first library, and clang's lies
+# in the program; none of them is harmed
+sanitized = fresh() / "sanitized.c"
+sanitized.write_text("""#include <pthread.h>
+#include "work.h"
+static void *work(void *a) { work_ms(60); return a; }
+int main(void) { pthread_t t; void *r; CHECK(!pthread_create(&t, 0, work, 0)); work_ms(60);
+CHECK(!pthread_join(t, &r)); puts("hello"); return 3; }
+""")
+work_h = pathlib.Path(__file__).parent.parent / "prog"
+for compiler in ("gcc", "clang-14"):
+    for kind in ("address", "thread", "undefined"):
+        if not shutil.which(compiler):
+            print("skipped: no", compiler)
+            continue
+        binary = sanitized.with_suffix("")
+        if subprocess.run([compiler, "-g", "-O1", "-D_GNU_SOURCE", f"-I{work_h}", f"-fsanitize={kind}",
+                           "-pthread", "-o", binary, sanitized], env=clean,
+                          capture_output=True).returncode:
+            print("skipped: no", compiler, kind)
+            continue
+        linked = subprocess.run(["ldd", binary], capture_output=True, text=True).stdout
+        first = re.findall(r"=> (\S*lib[atu]\w*san\S*)", linked)
+        # gcc's may not be able to lay out its own memory here
+        if run(binary, preload=None, settings=INERT).returncode != 3:
+            print("skipped: not without the library either:", compiler, kind)
+            continue
+        done = run(binary, preload=":".join([*first, str(library)]))
+        assert (done.returncode, done.stdout) == (3, "hello\n"), (compiler, kind, done)
+        lines = done.stderr.splitlines()
+        assert len(lines) == (kind == "thread"), (compiler, kind, done)
+        assert all("runs natively" in x and "ThreadSanitizer" in x for x in lines), done
 
 # ordinary programs say and do the same
 TOOLS = {
