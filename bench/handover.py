@@ -39,7 +39,7 @@ def add_options(parser):
 
 def command(kind, nodes, rounds, ops):
     return [PROGRAM, kind, "--nodes", str(nodes), "--rounds", str(rounds), "--ops", str(max(ops, 1)),
-            "--turns", "2"]
+            "--turns", "1"]
 
 
 def times(out):
