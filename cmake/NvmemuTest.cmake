@@ -10,7 +10,7 @@ endfunction()
 # nvmemu_memcheck(name...): the unit tests of these names once more, under valgrind.
 find_program(VALGRIND valgrind)
 function(nvmemu_memcheck)
-	if(NOT VALGRIND OR NVMEMU_SANITIZE)
+	if(NOT VALGRIND OR NVMEMU_SANITIZE OR CMAKE_CROSSCOMPILING)
 		return()
 	endif()
 	foreach(name ${ARGN})
