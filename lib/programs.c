@@ -9,7 +9,7 @@ static struct {
 	struct nve_carry carry;
 } state;
 
-void nve_programs_setup(const char *library, const char *cwd, char *const envp[], bool follow)
+void nve_programs_setup(const char *library, const char *cwd, char *const envp[], int follow)
 {
 	if (!library || !*library)
 		return;
@@ -17,7 +17,7 @@ void nve_programs_setup(const char *library, const char *cwd, char *const envp[]
 		nve_format(state.library, sizeof(state.library), "%s", library);
 	else
 		nve_format(state.library, sizeof(state.library), "%s/%s", cwd, library);
-	if (follow)
+	if (follow == NVE_FOLLOW_ALWAYS)
 		nve_carry_setup(&state.carry, envp, state.library);
 }
 

@@ -7,8 +7,8 @@
 #include "carry.h"
 
 /* library: our path as the loader has it, relative to cwd; envp: what the process was started with;
- * follow: children are emulated. Once. */
-void nve_programs_setup(const char *library, const char *cwd, char *const envp[], bool follow);
+ * follow: enum nve_option_follow. Once. */
+void nve_programs_setup(const char *library, const char *cwd, char *const envp[], int follow);
 
 /* For a program in the file path (NULL: not known); native: it is a child that is not emulated. The
  * result is envp, or lies in room. Signal-safe; in a child by vfork, too. */

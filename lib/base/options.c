@@ -78,6 +78,14 @@ static const struct choice log_levels[] = {
 	{.name = NULL},
 };
 
+static const struct choice followings[] = {
+	{.name = "on", .value = NVE_FOLLOW_ON},         {.name = "off", .value = NVE_FOLLOW_OFF},
+	{.name = "yes", .value = NVE_FOLLOW_ON},        {.name = "no", .value = NVE_FOLLOW_OFF},
+	{.name = "true", .value = NVE_FOLLOW_ON},       {.name = "false", .value = NVE_FOLLOW_OFF},
+	{.name = "1", .value = NVE_FOLLOW_ON},          {.name = "0", .value = NVE_FOLLOW_OFF},
+	{.name = "always", .value = NVE_FOLLOW_ALWAYS}, {.name = NULL},
+};
+
 static const struct choice switches[] = {
 	{.name = "off", .value = 0}, {.name = "on", .value = 1},    {.name = "no", .value = 0},
 	{.name = "yes", .value = 1}, {.name = "false", .value = 0}, {.name = "true", .value = 1},
@@ -122,9 +130,10 @@ static const struct row rows[] = {
 	 LATENCY(dram_lat_ps)},
 	{{"NVM_LLC_LAT", LATENCY_FORM, "measured", "latency of this machine's last-level cache"},
 	 LATENCY(llc_lat_ps)},
-	{{"NVM_FOLLOW", "on or off (yes or no, true or false, 1 or 0)", "on",
-	  "whether children (fork, exec, posix_spawn) are emulated too"},
-	 .kind = KIND_BOOL, .member = MEMBER(follow), .choices = switches, .initial = 1},
+	{{"NVM_FOLLOW", "on, off or always", "on",
+	  "whether children are emulated too; always: even those with an environment of their own"},
+	 .kind = KIND_CHOICE, .member = MEMBER(follow), .choices = followings,
+	 .initial = NVE_FOLLOW_ON},
 	{{"NVM_OUT", "a file name of at most 1023 bytes, where %p is the process id, %e the program,"
 	  " %h the host, %t the time, %n a number and %% a percent sign", "none",
 	  "where the report of each process goes"},

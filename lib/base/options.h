@@ -22,6 +22,9 @@ enum nve_option_inject { NVE_INJECT_AUTO, NVE_INJECT_SPIN, NVE_INJECT_SLEEP, NVE
 
 enum nve_option_handover { NVE_HANDOVER_AT_SYNC, NVE_HANDOVER_AT_IO, NVE_HANDOVER_NOWHERE };
 
+/* always: also children with an environment in which nothing of ours is left */
+enum nve_option_follow { NVE_FOLLOW_OFF, NVE_FOLLOW_ON, NVE_FOLLOW_ALWAYS };
+
 enum { NVE_PATH_BYTES = 1024 };
 
 struct nve_options {
@@ -37,7 +40,7 @@ struct nve_options {
 	int handover;        /* enum nve_option_handover */
 	int log_level;       /* enum nve_log_level */
 	bool strict;
-	bool follow;                     /* children are emulated too */
+	int follow;                      /* enum nve_option_follow */
 	char out[NVE_PATH_BYTES];        /* empty: none */
 	char pmu_events[NVE_PATH_BYTES]; /* empty: by the CPU's row */
 	char record[NVE_PATH_BYTES];     /* empty: none */

@@ -6,7 +6,7 @@ import re
 from victim import (EMULATE, INERT, check_sums, clean, fresh, library, prog, reports, run)
 
 STARTS = prog("starts")
-# With an environment that was cleaned away from them, all of these go on being emulated.
+ALWAYS = EMULATE | {"NVM_FOLLOW": "always"}
 WAYS = ("spawn", "spawnp", "fork-execve", "vfork-execve", "fork-execv", "fork-execvp", "fork-execl",
         "fork-execlp", "vfork-execle", "fork-execvpe", "fork-fexecve", "fork-execveat",
         "vfork-syscall", "thread-vfork", "thread-spawn", "deaf-fork", "deaf-vfork", "deaf-spawn")
@@ -35,24 +35,28 @@ def told(way, environment, *command, settings=EMULATE, out="r.json", status=3):
 for way in WAYS:
     pair = ["r.json", "r.json.PID"]
     assert told(way, "environ") == pair, way
-    assert told(way, "own" if way.endswith("e") else "none") == pair, way
-    # a set LD_PRELOAD is the program's own decision; what the child finds in the kernel is, too
-    assert told(way, "named", STARTS, "show-all") == ["r.json"], way
+    # an environment of the child's own is without the library, which left nothing in the kernel
+    mine = "own" if way.endswith("e") else "none"
+    assert told(way, mine, STARTS, "show-all") == ["r.json"], way
+    # unless it shall be followed always; but LD_PRELOAD, if it is there, is the program's decision
+    assert told(way, mine, settings=ALWAYS) == pair, way
+assert told("spawn", "named", STARTS, "show-all", settings=ALWAYS) == ["r.json"]
+assert told("fork-execve", "named", STARTS, "show-all", settings=ALWAYS) == ["r.json"]
 assert told("spawn", "environ", settings=INERT) == []
 assert told("vfork-execve", "own", settings=INERT) == []
 for way in ONE_PROCESS:
-    for environment in ("environ", "own"):
-        assert told(way, environment) == ["r.json", "r.json.exec"], (way, environment)
-    assert told(way, "named", STARTS, "show-all") == ["r.json.exec"], way
-assert told("execve", "own", out="r%n.json") == ["r1.json", "r2.json"]
-assert told("orphan", "own", out="%p.json") == ["PID.json"] * 3
+    assert told(way, "environ") == ["r.json", "r.json.exec"], way
+    assert told(way, "own", settings=ALWAYS) == ["r.json", "r.json.exec"], way
+    assert told(way, "own", STARTS, "show-all") == ["r.json.exec"], way
+assert told("execve", "environ", out="r%n.json") == ["r1.json", "r2.json"]
+assert told("orphan", "own", out="%p.json", settings=ALWAYS) == ["PID.json"] * 3
 for way in ("system", "popen"):
     assert told(way, "environ", f"{STARTS} show") == ["r.json", "r.json.PID", "r.json.PID"], way
     assert told("deaf-" + way, "environ", f"env -u LD_PRELOAD {STARTS} show-all")[0] == "r.json", way
 
 # the two reports of a process that becomes another program are of one process, in turn
 out = fresh()
-run(STARTS, "execve", "own", settings=EMULATE | {"NVM_OUT": f"{out}/r.json"})
+run(STARTS, "execve", "own", settings=ALWAYS | {"NVM_OUT": f"{out}/r.json"})
 after, before = reports(out)
 assert before["program"]["ended_by"] == "exec" and after["program"]["ended_by"] == "exit"
 assert before["program"]["pid"] == after["program"]["pid"]
@@ -68,7 +72,8 @@ assert report["totals"]["cpu_ns"] > 30_000_000, report
 
 # what the library cannot enter does not find what was carried for it
 for way in ("spawn", "fork-execve", "vfork-execve"):
-    assert told(way, "own", prog("starts_static"), "show-all") == ["r.json"], way
+    told_by = told(way, "own", prog("starts_static"), "show-all", settings=ALWAYS)
+    assert told_by == ["r.json"], (way, told_by)
 
 # NVM_FOLLOW=off: children run natively, however they come to be; the first process is emulated
 ALONE = EMULATE | {"NVM_FOLLOW": "off"}
@@ -92,7 +97,7 @@ assert done.stdout == f"libm.so.6:{library}\nLD_PRELOAD=libm.so.6\n", done
 assert "LD_PRELOAD" not in clean
 out = fresh()
 done = run("env", "-i", "env", "-i", "sh", "-c", f"env; exec {prog('hello')}",
-           settings=EMULATE | {"NVM_OUT": f"{out}/%e.json"})
+           settings=ALWAYS | {"NVM_OUT": f"{out}/%e.json"})
 plain = run("env", "-i", "sh", "-c", f"env; exec {prog('hello')}", preload=None, settings=INERT)
 assert (done.returncode, done.stdout, done.stderr) == (0, plain.stdout, ""), done
 assert "prog_hello.json" in names(out), names(out)

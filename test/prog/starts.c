@@ -33,9 +33,9 @@ static char *const named[] = {"LD_PRELOAD=", "OTHER=3", NULL};
 static void show_status(int signals)
 {
 	static const char *const keys[] = {
-		"SigBlk:",  "SigIgn:",  "SigPnd:", "ShdPnd:",    "Cpus_allowed:",
-		"Seccomp:", "Threads:", "CapEff:", "NoNewPrivs:"};
-	enum { KEYS = sizeof(keys) / sizeof(keys[0]), OF_SIGNALS = 4 };
+		"SigBlk:",       "SigIgn:",  "SigPnd:",  "ShdPnd:", "SigCgt:",
+		"Cpus_allowed:", "Seccomp:", "Threads:", "CapEff:", "NoNewPrivs:"};
+	enum { KEYS = sizeof(keys) / sizeof(keys[0]), OF_SIGNALS = 5 };
 	FILE *file = fopen("/proc/self/status", "re");
 	char line[256];
 
