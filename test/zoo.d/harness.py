@@ -297,13 +297,24 @@ class Zoo:
     """The programs, one after the other."""
 
     def __init__(self, library, options):
-        self.library, self.short, self.keep = library, options.short, options.keep
+        self.short, self.keep = options.short, options.keep
+        self.library = self.open_to_all(library)
         self.windows = options.windows
         self.limit_s = 60 if self.short else 180
         self.cache = pathlib.Path(tempfile.mkdtemp(prefix="nvmemu-zoo-cache-"))
         atexit.register(shutil.rmtree, self.cache, ignore_errors=True)
         signal.signal(signal.SIGTERM, lambda *_: sys.exit("test/zoo: stopped"))
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+    @staticmethod
+    def open_to_all(library):
+        """A copy that other users' programs can read, wherever the tree lies."""
+        folder = tempfile.mkdtemp(prefix="nvmemu-zoo-library-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.chmod(folder, 0o755)
+        copy = shutil.copy(library, os.path.join(folder, "libnvmemu.so"))
+        os.chmod(copy, 0o755)
+        return copy
 
     def run(self, chosen):
         counts = {"passed": 0, "failed": 0, "skipped": 0}
