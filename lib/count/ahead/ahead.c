@@ -346,7 +346,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	saved_ns = saved(r);
 	nve_pace_window(&a->pace, nve_window_loop(a->window));
 	c->saved_ns += saved_ns;
-	waited_ns = nve_tsc_to_ns(r->miss_ticks, shared.cal.tsc_khz);
+	waited_ns = nve_tsc_to_ns(r->spared_ticks, shared.cal.tsc_khz);
 	a->epoch_looked_ns += waited_ns - NVE_MIN(waited_ns, saved_ns);
 	c->lookahead_ns += nve_tsc_to_ns(nve_tsc() - started_tsc, shared.cal.tsc_khz);
 	return saved_ns;
