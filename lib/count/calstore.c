@@ -118,6 +118,11 @@ int nve_calibration_check(const struct nve_calibration *calibration, const char 
 	if (calibration->timed_reads &&
 	    calibration->timed_llc_cycles_milli >= calibration->timed_dram_cycles_milli)
 		return -ERANGE;
+	/* A line of memory, too, page walk or not: its net reading is divided by. */
+	*field = "timed_translated_cycles_milli";
+	if (calibration->timed_translated_cycles_milli &&
+	    calibration->timed_translated_cycles_milli <= calibration->timed_llc_cycles_milli)
+		return -ERANGE;
 	*field = NULL;
 	return 0;
 }

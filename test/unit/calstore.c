@@ -302,6 +302,20 @@ static void impossible_values(void **state)
 	assert_int_equal(access(store.path, F_OK), -1);
 }
 
+/* None at all, or one of memory: not the last-level cache's. */
+static void translated_reads(void **state)
+{
+	struct nve_calibration c = sample;
+	const char *field;
+
+	(void)state;
+	c.timed_translated_cycles_milli = 0;
+	assert_int_equal(nve_calibration_check(&c, &field), 0);
+	c.timed_translated_cycles_milli = c.timed_llc_cycles_milli;
+	assert_int_equal(nve_calibration_check(&c, &field), -ERANGE);
+	assert_string_equal(field, "timed_translated_cycles_milli");
+}
+
 static uint64_t fnv(const char *data, size_t size)
 {
 	uint64_t value = UINT64_C(14695981039346656037);
@@ -740,6 +754,7 @@ int main(void)
 		TEST(kept_and_found),
 		TEST(extremes_survive),
 		TEST(without_timed_reads),
+		TEST(translated_reads),
 		TEST(damage_in_any_byte_shows),
 		TEST(any_other_length_shows),
 		TEST(of_another_machine),

@@ -51,6 +51,30 @@ static void parallel(void **state)
 	near(nve_core_real(&core), STEPS * (float)LATENCY / machine.read_slots, 0.05f);
 }
 
+/* Independent loads of unlike latencies: each starts when the first of the slots is free. */
+static void unlike_latencies(void **state)
+{
+	struct nve_flow flow = {.writes = 2};
+	float slot[16] = {0}, end = 0, filled;
+
+	(void)state;
+	nve_core_start(&core, &machine);
+	for (int i = 0; i < 200; i++) {
+		float latency = LATENCY * (float)(1 + i * 7 % 5);
+		struct nve_core_access access = {
+			.loads = true, .missing = true, .latency = latency, .filled = &filled};
+		int first = 0;
+
+		for (int j = 1; j < 16; j++)
+			if (slot[j] < slot[first])
+				first = j;
+		slot[first] += latency;
+		end = fmaxf(end, slot[first]);
+		nve_core_step(&core, &flow, &access);
+	}
+	near(nve_core_real(&core), end, 0.01f);
+}
+
 /* The store of `p->v = i; p = p->next` misses, the load waits for the same line. */
 static void line_in_flight(void **state)
 {
@@ -94,6 +118,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(chain),
 		cmocka_unit_test(parallel),
+		cmocka_unit_test(unlike_latencies),
 		cmocka_unit_test(line_in_flight),
 		cmocka_unit_test(shadow),
 	};

@@ -70,6 +70,9 @@ static void reads(void **state)
 	assert_int_equal(nve_touch_copy(&word, (uint64_t)(uintptr_t)source, sizeof(word)), 0);
 	assert_true(word == 0x0707070707070707);
 	assert_true(nve_touch_timed((uint64_t)(uintptr_t)source) < 1000000000);
+	if (nve_touch_can_translate())
+		assert_int_equal(nve_touch_translate((uint64_t)(uintptr_t)source), 0);
+	assert_true(source[0] == 7 && source[99] == 7);
 	for (int i = 0; i < 100; i++) {
 		uint64_t bad[] = {(uint64_t)(uintptr_t)closed,
 				  (uint64_t)(uintptr_t)hole,
@@ -82,6 +85,8 @@ static void reads(void **state)
 			assert_int_equal(nve_touch_copy(text, bad[j], 3), -EFAULT);
 			assert_int_equal(nve_touch_copy(&word, bad[j], 8), -EFAULT);
 			assert_true(nve_touch_timed(bad[j]) == NVE_TOUCH_FAULT);
+			if (nve_touch_can_translate())
+				assert_int_equal(nve_touch_translate(bad[j]), -EFAULT);
 		}
 	}
 	/* The first bytes are there, the last are not. */
