@@ -58,6 +58,7 @@ void nve_life_before_thread(void)
 {
 	struct nve_thread *t = nve_thread_self;
 
+	nve_handover_company();
 	if (!atomic_exchange(&threaded, true) && t && !t->has_monitor)
 		start_monitor(t);
 }

@@ -44,12 +44,11 @@ static struct {
 	char cpu[64];
 	_Atomic bool stopped;
 	_Atomic bool filtered; /* system calls of ours may be this process's death */
-	bool emulates;
+	bool emulates, root;
 	/* under the registry's lock */
 	bool forking;
 	sigset_t fork_mask; /* of the thread that forks */
 	int pid;
-	bool root;
 	uint64_t started_ns, started_at_s;
 	char why_not[400], cwd[NVE_PATH_BYTES];
 	char exec_report[NVE_FILE_PATH_BYTES]; /* empty: none was written */
@@ -317,6 +316,7 @@ static void before_fork(void)
 		return;
 	nve_sigmask_fill(&all);
 	nve_sigmask(SIG_BLOCK, &all, &mask);
+	nve_handover_company();
 	nve_thread_before_fork();
 	state.fork_mask = mask;
 	state.forking = true;

@@ -24,8 +24,15 @@ static struct {
 	uint32_t kinds;
 	uint64_t tsc_khz;
 	double pass_ns, clock_ns; /* cost of a hook without payment, and of reading the CPU clock */
-	_Atomic bool off;
+	_Atomic bool off, company;
 } state;
+
+/* Nobody waits at the locks of a process that has always been one thread without children. */
+static uint32_t kinds_to_arm(void)
+{
+	return atomic_load(&state.company) ? state.kinds
+					   : state.kinds & ~(uint32_t)NVE_HANDOVER_SYNC;
+}
 
 /* For this thread and its own handler. */
 static void set_busy(struct nve_thread *t, bool busy)
@@ -210,6 +217,11 @@ void nve_handover_off(void)
 	atomic_store(&state.off, true);
 }
 
+void nve_handover_company(void)
+{
+	atomic_store(&state.company, true);
+}
+
 bool nve_handover_is_busy(struct nve_thread *t)
 {
 	if (t->busy && ++t->busy_ticks > BUSY_TICKS_MAX)
@@ -233,7 +245,7 @@ void nve_handover_learn(struct nve_thread *t, bool running, double time_ns, doub
 {
 	bool owes = nve_estimate_learn(&t->estimate, running, time_ns, stall_ns,
 				       nve_monitor_delay_per_stall(t));
-	uint32_t armed = owes ? state.kinds : 0, gain_milli = atomic_load(&t->gain_milli);
+	uint32_t armed = owes ? kinds_to_arm() : 0, gain_milli = atomic_load(&t->gain_milli);
 
 	if (gain_milli)
 		nve_estimate_set_gain(&t->estimate, gain_milli / 1e3);

@@ -28,6 +28,10 @@ void nve_handover_setup(const struct nve_options *options, uint64_t tsc_khz);
 void nve_handover_begin(struct nve_thread *t);
 void nve_handover_end(void);
 
+/* The process is about to have another thread, or a child, which may share its locks. Before that
+ * there is no hand-over at locks. */
+void nve_handover_company(void);
+
 /* No thread does anything at hooks any more: system calls of ours may be forbidden. */
 void nve_handover_off(void);
 

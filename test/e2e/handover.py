@@ -25,6 +25,10 @@ for settings in (SLOW | {"NVM_HANDOVER": "off"}, SLOW | {"NVM_INJECT": "off"}):
     inside, totals = told(prog("sync"), "where", settings=settings)
     assert totals["handovers"] == 0 and totals["delay_handover_ns"] == 0, totals
 
+# a process that never had a second thread lets nobody go on: ticks serve all of it
+_, totals = told(prog("sync"), "alone")
+assert totals["handovers"] == 0 and totals["delay_paid_ns"] == totals["delay_owed_ns"] > 0, totals
+
 # results
 for what in ("results", "sum", "cancel", "handler", "jump"):
     succeeds(prog("sync"), what, settings=INERT, output="")

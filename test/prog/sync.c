@@ -44,6 +44,19 @@ static void check_where(void)
 	printf("%llu\n", (unsigned long long)inside);
 }
 
+static void *do_nothing(void *unused)
+{
+	return unused;
+}
+
+/* From here on there may be others who wait. */
+static void have_company(void)
+{
+	pthread_t other;
+
+	CHECK(!pthread_create(&other, NULL, do_nothing, NULL) && !pthread_join(other, NULL));
+}
+
 static void make(pthread_mutex_t *m, int type, int protocol, int robust)
 {
 	pthread_mutexattr_t attr;
@@ -295,11 +308,14 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*check)(void);
 	} checks[] = {
-		{"where", check_where},   {"results", check_results}, {"sum", check_sum},
-		{"cancel", check_cancel}, {"handler", check_handler}, {"jump", check_jump},
+		{"where", check_where}, {"alone", check_where},   {"results", check_results},
+		{"sum", check_sum},     {"cancel", check_cancel}, {"handler", check_handler},
+		{"jump", check_jump},
 	};
 
 	CHECK(!sem_init(&sem, 0, 0));
+	if (argc == 2 && strcmp(argv[1], "alone") != 0)
+		have_company();
 	for (size_t i = 0; argc == 2 && i < sizeof(checks) / sizeof(checks[0]); i++) {
 		if (strcmp(checks[i].name, argv[1]) != 0)
 			continue;
