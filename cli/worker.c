@@ -253,24 +253,27 @@ static int receive(struct cli_worker *worker, void *data, size_t size)
 	return 0;
 }
 
-/* The loader ignores a library that it cannot load; a table of native runs would be the result. */
-static bool has_library(const struct cli_worker *worker, const char *library)
+/*
+ * Is the library among the worker's mappings? The loader ignores one that it cannot load, and a
+ * table of native runs would be the result. 0, -ENOTSUP where it is not, -ESRCH where the worker
+ * has no mappings any more: it has died.
+ */
+static int look_for_library(const struct cli_worker *worker, const char *library)
 {
 	char path[64], line[PATH_MAX + 128], real[PATH_MAX];
-	bool found = false;
+	int answer = -ESRCH;
 	FILE *maps;
 
+	if (!realpath(library, real))
+		return -ENOTSUP;
 	snprintf(path, sizeof(path), "/proc/%d/maps", (int)worker->pid);
 	maps = fopen(path, "re");
-	if (!maps || !realpath(library, real)) {
-		if (maps)
-			fclose(maps);
-		return false;
-	}
-	while (!found && fgets(line, sizeof(line), maps))
-		found = strstr(line, real) != NULL;
+	if (!maps)
+		return errno == ESRCH ? -ESRCH : -ENOTSUP;
+	while (answer && fgets(line, sizeof(line), maps))
+		answer = strstr(line, real) ? 0 : -ENOTSUP;
 	fclose(maps);
-	return found;
+	return answer;
 }
 
 int cli_worker_ready(struct cli_worker *worker, const struct cli_job *job, bool *huge)
@@ -285,10 +288,14 @@ int cli_worker_ready(struct cli_worker *worker, const struct cli_job *job, bool 
 			  strerror(-greeting.error));
 		return greeting.error;
 	}
-	if (job->library && !has_library(worker, job->library)) {
+	if (job->library)
+		err = look_for_library(worker, job->library);
+	if (err == -ESRCH)
+		return explain_death(worker);
+	if (err) {
 		cli_error("%s runs without %s, which could not be loaded", worker->name,
 			  job->library);
-		return -ENOTSUP;
+		return err;
 	}
 	*huge = greeting.huge;
 	return 0;
