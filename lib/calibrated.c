@@ -79,3 +79,21 @@ void nve_calibrated_cpu(char cpu[NVE_CALIBRATED_CPU_BYTES], char *const envp[])
 	find_store(envp);
 	memcpy(cpu, store.cpu, NVE_CALIBRATED_CPU_BYTES);
 }
+
+void nve_calibrated_fill(const struct nve_calibration *c, const struct nve_options *options,
+			 uint64_t dram_lat_ps, uint64_t llc_lat_ps, struct nve_machine_snapshot *m)
+{
+	m->tsc_khz = c->tsc_khz;
+	m->dram_lat_ps = dram_lat_ps;
+	m->llc_lat_ps = llc_lat_ps;
+	m->dram_lat_given = options->dram_lat_ps != 0;
+	m->llc_lat_given = options->llc_lat_ps != 0;
+	/* unknown where it came to nothing before calibration */
+	m->w_milli = llc_lat_ps ? (uint32_t)(dram_lat_ps * 1000 / llc_lat_ps) : 0;
+	m->fence_cycles = c->fence_cycles;
+	m->threshold_cycles = c->threshold_cycles;
+	m->run_ahead_instructions = c->run_ahead_instructions;
+	m->llc_bytes = c->llc_bytes;
+	m->huge_pages = c->huge_pages;
+	m->calibrated_at_s = c->measured_at_s;
+}

@@ -26,10 +26,10 @@
 #include "emu/recorder.h"
 #include "life.h"
 #include "lineage.h"
+#include "outputs.h"
 #include "programs.h"
 #include "recording.h"
-#include "report/outfile.h"
-#include "report/report.h"
+#include "report/snapshot.h"
 
 enum {
 	EXIT_IMPOSSIBLE = 125,
@@ -52,7 +52,6 @@ static struct {
 	uint64_t started_ns, started_at_s;
 	char why_not[400], cwd[NVE_PATH_BYTES];
 	char exec_report[NVE_FILE_PATH_BYTES]; /* empty: none was written */
-	struct nve_outfile out, record;
 	struct nve_replay replay;
 	bool tells_native; /* at the end: not the program that was recorded */
 	bool forked;       /* since the program was executed: a record knows nothing of that */
@@ -220,7 +219,8 @@ static void start_record(void)
 	nve_format(header.program, sizeof(header.program), "%s", state.snapshot.program);
 	memcpy(header.host, state.snapshot.host, sizeof(header.host));
 	memcpy(header.cpu, state.cpu, sizeof(header.cpu));
-	nve_recording_start(&state.record, &header, &state.options, state.started_ns, state.root);
+	nve_recording_start(nve_outputs_record(), &header, &state.options, state.started_ns,
+			    state.root);
 }
 
 static int start_emulation(void)
@@ -251,10 +251,9 @@ static int start_emulation(void)
 	return rc;
 }
 
-/* Names are settled at the start: the program may change its directory or its root. */
-static void name_file(const char *variable, char *pattern, struct nve_outfile *file)
+static void name_files(void)
 {
-	struct nve_outfile_words words = {
+	const struct nve_outfile_words words = {
 		.pid = state.pid,
 		.root = state.root,
 		.program = state.snapshot.program,
@@ -262,21 +261,8 @@ static void name_file(const char *variable, char *pattern, struct nve_outfile *f
 		.started_at_s = state.started_at_s,
 		.cwd = state.cwd,
 	};
-	int rc;
 
-	if (!pattern[0])
-		return;
-	rc = nve_outfile_name(file, pattern, &words);
-	if (!rc)
-		return;
-	nve_log(NVE_LOG_ERROR, "%s: %s", variable, strerror(-rc));
-	pattern[0] = '\0';
-}
-
-static void name_files(void)
-{
-	name_file("NVM_OUT", state.options.out, &state.out);
-	name_file("NVM_RECORD", state.options.record, &state.record);
+	nve_outputs_name(&state.options, &words);
 }
 
 static void remember_process(void)
@@ -472,31 +458,6 @@ void nve_runtime_alone(bool enter)
 		nve_life_alone(enter);
 }
 
-static void fill_machine(struct nve_machine_snapshot *m)
-{
-	const struct nve_calibration *c = &state.cal;
-
-	memcpy(m->cpu, state.cpu, sizeof(m->cpu));
-	m->tsc_khz = c->tsc_khz;
-	m->dram_lat_ps = dram_lat_ps();
-	m->llc_lat_ps = llc_lat_ps();
-	m->dram_lat_given = state.options.dram_lat_ps != 0;
-	m->llc_lat_given = state.options.llc_lat_ps != 0;
-	/* unknown where it came to nothing before calibration */
-	m->w_milli = m->llc_lat_ps ? (uint32_t)(m->dram_lat_ps * 1000 / m->llc_lat_ps) : 0;
-	m->fence_cycles = c->fence_cycles;
-	m->threshold_cycles = c->threshold_cycles;
-	m->run_ahead_instructions = c->run_ahead_instructions;
-	m->llc_bytes = c->llc_bytes;
-	m->huge_pages = c->huge_pages;
-	m->calibrated_at_s = c->measured_at_s;
-}
-
-static int produce(void *ctx, const struct nve_report_sink *sink)
-{
-	return nve_report_write(ctx, sink);
-}
-
 static void fill_snapshot(struct nve_snapshot *s, const char *ended_by)
 {
 	const char *source = state.emulates ? "replay" : "none";
@@ -514,26 +475,11 @@ static void fill_snapshot(struct nve_snapshot *s, const char *ended_by)
 	s->counter_events = nve_counters_events();
 	s->timer_source = state.emulates ? "thread CPU-time timer" : "none";
 	s->options = state.options;
-	fill_machine(&s->machine);
+	memcpy(s->machine.cpu, state.cpu, sizeof(s->machine.cpu));
+	nve_calibrated_fill(&state.cal, &state.options, dram_lat_ps(), llc_lat_ps(), &s->machine);
 	nve_collect_fill(s);
 	if (replays())
 		nve_recording_fill_replay(&state.replay, state.options.replay, s);
-}
-
-/* path, of NVE_FILE_PATH_BYTES, gets its name; empty where there is none. */
-static void write_report(char *path)
-{
-	bool moved = false;
-	int rc = nve_outfile_write(&state.out, produce, &state.snapshot, path, &moved);
-
-	if (rc)
-		nve_log(NVE_LOG_WARN, "NVM_OUT: no report, %s: %s", state.options.out,
-			strerror(-rc));
-	else if (moved && state.root && !state.out.suffix)
-		nve_log(NVE_LOG_WARN, "NVM_OUT: %s exists, the report is %s", state.options.out,
-			path);
-	if (rc)
-		path[0] = '\0';
 }
 
 /* Short of a sample there is nothing to tell: a child between fork and exec, say. */
@@ -547,9 +493,7 @@ void nve_runtime_before_exec(void)
 		return;
 	fill_snapshot(&state.snapshot, "exec");
 	/* The name itself is for the program that this process becomes. */
-	state.out.suffix = ".exec";
-	write_report(state.exec_report);
-	state.out.suffix = NULL;
+	nve_outputs_report(&state.snapshot, ".exec", state.root, state.exec_report);
 }
 
 void nve_runtime_exec_failed(void)
@@ -581,7 +525,7 @@ static void stop(const char *ended_by)
 	fill_snapshot(&state.snapshot, ended_by);
 	nve_recording_end(&state.snapshot);
 	if (state.options.out[0])
-		write_report(path);
+		nve_outputs_report(&state.snapshot, NULL, state.root, path);
 }
 
 void nve_runtime_before_filter(void)
