@@ -99,7 +99,7 @@ bool nve_estimate_is_active(const struct nve_estimate *e, uint64_t cpu_ns)
 
 void nve_estimate_served(struct nve_estimate *e)
 {
-	e->fresh_ns = fmin(e->fresh_ns, e->epoch_ns);
+	e->fresh_ns = 0;
 }
 
 static void add(struct nve_estimate_rate *r, double time_ns, double stall_ns)

@@ -73,7 +73,7 @@ void nve_estimate_paid(struct nve_estimate *e, uint64_t cpu_ns);
 /* Does the thread hand over often enough, so that ticks need not serve? */
 bool nve_estimate_is_active(const struct nve_estimate *e, uint64_t cpu_ns);
 
-/* All that is booked is served at a tick. */
+/* A tick has served all that is owed until now. */
 void nve_estimate_served(struct nve_estimate *e);
 
 /*

@@ -117,10 +117,21 @@ int64_t nve_inject_due_ns(const struct nve_thread *t)
 	return (int64_t)atomic_load(&t->owed_ns) - (int64_t)delayed_ns(t);
 }
 
-/* Returns what was served, ns. */
+/* Of the epochs that the model has not judged yet, as the samples foresee it. */
+static int64_t foreseen_ns(const struct nve_thread *t)
+{
+	double sum_ns = t->foreseen_ns;
+
+	for (uint32_t i = atomic_load(&t->tail); i != atomic_load(&t->head); i++)
+		sum_ns += t->ring[i % NVE_THREAD_RING].foreseen_ns;
+	return (int64_t)sum_ns;
+}
+
+/* Served in the portions of a tick: whoever measures a stretch of the program finds in it what it
+ * owes, not an epoch's more or less. Returns what was served, ns. */
 static uint64_t serve_due(struct nve_thread *t)
 {
-	int64_t due = nve_inject_due_ns(t);
+	int64_t due = nve_inject_due_ns(t) + foreseen_ns(t);
 	uint64_t served_ns, now_ns;
 
 	nve_estimate_served(&t->estimate);
@@ -172,6 +183,8 @@ static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 	memset(&ended->epoch, 0, sizeof(ended->epoch));
 	nve_ahead_epoch(t->ahead, rest_ns, &ended->epoch);
 	t->since_epoch_ns = 0;
+	ended->foreseen_ns = t->foreseen_ns;
+	t->foreseen_ns = 0;
 	ended->estimated_ns = nve_estimate_end_epoch(&t->estimate);
 	send_epoch(t, ended);
 	settle(t);
@@ -186,7 +199,7 @@ static void replay(struct nve_thread *t, uint64_t ran_ns)
 	t->replay.ran_ns += ran_ns;
 	while (nve_replay_due(&t->replay) && (ended = ring_head(t, true))) {
 		nve_replay_take(&t->replay, &ended->epoch);
-		ended->estimated_ns = 0;
+		ended->estimated_ns = ended->foreseen_ns = 0;
 		send_epoch(t, ended);
 		sent = true;
 	}
@@ -216,8 +229,9 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 	answered_ns = c->answered_ns;
 	stall_ns = c->label_ns;
 	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, in_kernel, nve_guard);
-	nve_handover_learn(t, running, (double)(c->answered_ns - answered_ns),
-			   c->label_ns - stall_ns);
+	stall_ns = c->label_ns - stall_ns;
+	nve_handover_learn(t, running, (double)(c->answered_ns - answered_ns), stall_ns);
+	t->foreseen_ns += stall_ns * nve_monitor_delay_per_stall(t);
 	t->since_epoch_ns += ran_ns;
 	if (t->since_epoch_ns >= state.config.epoch_ns)
 		end_epoch(t, 0);

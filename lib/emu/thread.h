@@ -35,6 +35,7 @@ struct nve_thread_epoch {
 	uint64_t ended_ns;  /* CLOCK_MONOTONIC */
 	uint64_t served_ns; /* delay of the thread until then, by injection or by the tool's cost */
 	double estimated_ns; /* its delay, as at hand-overs; 0: there were none */
+	double foreseen_ns;  /* its delay, as the ticks have served it */
 };
 
 /* The kernel's account of a thread. */
@@ -61,6 +62,7 @@ struct nve_thread {
 	struct nve_thread_times mark; /* when the program went on last */
 	uint64_t mark_ns;             /* thread CPU clock when the program went on last */
 	uint64_t since_epoch_ns;      /* program's CPU time since the last epoch ended */
+	double foreseen_ns;           /* delay that its samples foresee */
 	uint64_t spun_ns;             /* delay injected */
 	uint64_t cost_ns;  /* handlers' CPU time without injection, savings not subtracted */
 	uint64_t saved_ns; /* what look-ahead saved the program */
