@@ -233,6 +233,7 @@ static int start_emulation(void)
 	const char *what = "signal handler";
 	int rc = state.host.obstacle ? -ENOTSUP : replays() ? start_replay() : start_counting();
 
+	target.own_ps = dram_lat_ps();
 	if (state.host.obstacle)
 		nve_format(state.why_not, sizeof(state.why_not), "%s", state.host.obstacle);
 	if (rc)

@@ -40,7 +40,9 @@ struct nve_thread_epoch {
 
 /* The kernel's account of a thread. */
 struct nve_thread_times {
-	uint64_t user_us, system_us, faults; /* faults: without input or output */
+	uint64_t user_us, system_us;
+	uint64_t faults;    /* without input or output */
+	uint64_t preempted; /* lost its core while it wanted to go on */
 };
 
 struct nve_thread {

@@ -67,7 +67,7 @@ static void suspect(struct nve_window *w, uint64_t ip)
 	uint32_t waited = o->waited > 0 ? all : 0; /* it waited all the while, or not at all */
 
 	if (e)
-		nve_learned_add(e, waited, all);
+		nve_learned_add(w->learned, e, waited, all);
 	if (o->accessed) {
 		w->result.class_waited += waited;
 		w->result.class_all += all;
@@ -363,6 +363,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->missing_ip = 0;
 	w->met_fresh = false;
 	w->started_tsc = nve_tsc();
+	nve_learned_window(w->learned);
 	nve_lines_clear(&w->lines, plan->limit);
 	nve_core_start(&w->core, &w->machine.core);
 	nve_cpu_from_ucontext(&w->cpu, uc);
