@@ -106,14 +106,13 @@ static int read_threads(const json_t *document, struct nve_view_process *p,
 	return err;
 }
 
-/* Is it what the table of variables shows for one that is not set? */
-static bool is_fallback(const char *name, const char *value)
+bool nve_view_is_default(const struct nve_view_setting *setting)
 {
 	const struct nve_option_row *row;
 
 	for (size_t i = 0; (row = nve_options_row(i)); i++)
-		if (!strcmp(row->name, name))
-			return !strcmp(row->fallback, value);
+		if (!strcmp(row->name, setting->name))
+			return !strcmp(row->fallback, setting->value);
 	return false;
 }
 
@@ -127,11 +126,11 @@ static void read_latencies(struct nve_view_process *p)
 	size_t n = 0;
 
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(names); i++) {
-		const char *value = nve_view_setting(p, names[i]);
+		const struct nve_view_setting set = {names[i], nve_view_setting(p, names[i])};
 
-		if (!value || is_fallback(names[i], value))
+		if (!set.value || nve_view_is_default(&set))
 			continue;
-		snprintf(texts[n], sizeof(texts[n]), "%s=%s", names[i], value);
+		snprintf(texts[n], sizeof(texts[n]), "%s=%s", set.name, set.value);
 		environment[n] = texts[n];
 		n++;
 	}

@@ -111,6 +111,9 @@ int nve_view_finish(struct nve_view *view, struct nve_read_message *why);
 
 void nve_view_free(struct nve_view *view);
 
+/* Is that value what is shown of a variable which is not set? */
+bool nve_view_is_default(const struct nve_view_setting *setting);
+
 /* The value that a variable had; NULL: the process knew no such variable. */
 const char *nve_view_setting(const struct nve_view_process *process, const char *name);
 
