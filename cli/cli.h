@@ -23,6 +23,7 @@ int cli_env(int argc, char **argv);
 int cli_calibrate(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_report(int argc, char **argv);
+int cli_run(int argc, char **argv);
 int cli_validate(int argc, char **argv);
 
 struct nve_calibration;

@@ -21,7 +21,7 @@
 
 enum { PATIENCE_MS = 3000, NOT_STARTED = 127 };
 
-static const char *environment(const char *name)
+const char *cli_variable(const char *name)
 {
 	size_t length = strlen(name);
 
@@ -48,7 +48,7 @@ static void append(char *list, size_t size, const char *item)
 /* What the caller preloads stays, behind the library. */
 static int set_preload(const char *library)
 {
-	const char *old = environment("LD_PRELOAD");
+	const char *old = cli_variable("LD_PRELOAD");
 	size_t size = (old ? strlen(old) : 0) + (library ? strlen(library) : 0) + 2;
 	char *list = calloc(1, size), *copy = old ? strdup(old) : NULL;
 	int rc = -ENOMEM;
@@ -104,6 +104,10 @@ static void become(const struct cli_launch *launch, pid_t parent, int pipe)
 {
 	int error = -prepare(launch, parent);
 
+	if (launch->on_child)
+		sigaction(SIGCHLD, launch->on_child, NULL);
+	if (launch->mask)
+		sigprocmask(SIG_SETMASK, launch->mask, NULL);
 	if (!error) {
 		execvp(launch->argv[0], launch->argv);
 		error = errno;

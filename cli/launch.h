@@ -5,6 +5,7 @@
 #define CLI_LAUNCH_H
 
 #include <limits.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -22,6 +23,9 @@ struct cli_launch {
 	size_t setting_count;
 	int in, out, err;  /* the program's 0, 1 and 2; -1: the command's own */
 	bool dies_with_us; /* killed where the command is killed */
+	/* what the command has changed of its own; NULL: nothing */
+	const sigset_t *mask;             /* signal mask */
+	const struct sigaction *on_child; /* action for SIGCHLD */
 };
 
 /* How a program ended. */
@@ -59,5 +63,8 @@ int cli_launch_failure(int error);
  * path that LD_PRELOAD can hold. 0, or -errno after a message.
  */
 int cli_find_library(const char *given, char path[PATH_MAX]);
+
+/* The value of a variable of the command's own environment; NULL: none. */
+const char *cli_variable(const char *name);
 
 #endif

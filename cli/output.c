@@ -10,8 +10,7 @@
 #include "base/file.h"
 #include "cli.h"
 
-/* One that is no regular file: the output goes through it, not into its place. */
-static bool is_special(const char *path)
+bool cli_output_is_special(const char *path)
 {
 	struct stat st;
 
@@ -35,7 +34,7 @@ int cli_output_open(struct cli_output *output, const char *path, bool replace)
 	if (!path || !strcmp(path, "-"))
 		return 0;
 	/* It is asked again when the file is there; here it saves the work. */
-	if (!lstat(path, &st) && !is_special(path) && (!replace || S_ISDIR(st.st_mode)))
+	if (!lstat(path, &st) && !cli_output_is_special(path) && (!replace || S_ISDIR(st.st_mode)))
 		return tell(path, S_ISDIR(st.st_mode) ? -EISDIR : -EEXIST);
 	output->path = path;
 	output->stream = open_memstream(&output->bytes, &output->size);
@@ -56,7 +55,7 @@ static int write_special(const char *path, const void *data, size_t size)
 
 static int write_out(const struct cli_output *o)
 {
-	if (is_special(o->path))
+	if (cli_output_is_special(o->path))
 		return write_special(o->path, o->bytes, o->size);
 	if (o->replace)
 		return nve_file_write(o->path, o->bytes, o->size, 0666);

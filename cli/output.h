@@ -28,4 +28,7 @@ int cli_output_open(struct cli_output *output, const char *path, bool replace);
  */
 int cli_output_close(struct cli_output *output, bool keep);
 
+/* Is it a device, a pipe or the like, which output goes through instead of into its place? */
+bool cli_output_is_special(const char *path);
+
 #endif

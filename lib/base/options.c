@@ -468,6 +468,11 @@ const struct nve_option_row *nve_options_row(size_t i)
 	return i < NVE_ARRAY_SIZE(rows) ? &rows[i].public : NULL;
 }
 
+bool nve_options_is_switch(size_t i)
+{
+	return rows[i].choices && find_choice(&rows[i], "on");
+}
+
 static const struct choice *choice_of(const struct row *row, int value)
 {
 	const struct choice *choice = row->choices;

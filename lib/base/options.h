@@ -76,6 +76,9 @@ struct nve_option_row {
 };
 const struct nve_option_row *nve_options_row(size_t i);
 
+/* Does row i take "on", so that its mere name can stand for that? */
+bool nve_options_is_switch(size_t i);
+
 /* The value in force of row i, as the user would write it. Returns its length. */
 int nve_options_format(const struct nve_options *o, size_t i, char *buf, size_t size);
 

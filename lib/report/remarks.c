@@ -73,7 +73,7 @@ static void on_settings(struct remarks *r, const struct nve_view *v)
 
 static void on_samples(struct remarks *r, const struct nve_totals *t)
 {
-	if (!t->samples && !t->epochs) {
+	if (!t->samples && !t->counters.reads.reads) {
 		remark(r, "ended before its first tick: nothing was measured");
 		return;
 	}
@@ -147,8 +147,9 @@ size_t nve_remarks(const struct nve_view *view, void (*put)(void *ctx, const cha
 		remark(&r, "a dry run (NVM_INJECT=off): delay was counted, and not served");
 		totals.delay_dropped_ns = 0;
 	}
-	if (first->emulated) {
+	if (first->emulated && !*first->replay)
 		on_samples(&r, &totals);
+	if (first->emulated) {
 		on_model(&r, &totals);
 		on_counters(&r, &totals);
 	}

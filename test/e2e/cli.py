@@ -27,7 +27,7 @@ assert re.fullmatch(r"nvmemu \d+\.\d+\.\d+\n", run("--version").stdout)
 top = run("--help")
 assert top.returncode == 0 and top.stderr == ""
 commands = re.findall(r"^  (\w+) +\w.*$", top.stdout, re.M)
-assert {"env", "calibrate", "doctor", "report", "validate"} == set(commands), commands
+assert {"env", "calibrate", "doctor", "report", "run", "validate"} == set(commands), commands
 for command in commands:
     told = run(command, "--help")
     assert told.returncode == 0 and told.stderr == "", told
