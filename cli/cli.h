@@ -22,6 +22,7 @@ enum cli_status {
 int cli_env(int argc, char **argv);
 int cli_calibrate(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_devices(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_validate(int argc, char **argv);

@@ -12,6 +12,7 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"calibrate", "measure this machine's memory and core anew", cli_calibrate},
+	{"devices", "list devices that can be emulated by name, with sources", cli_devices},
 	{"doctor", "tell whether this machine can emulate, and what from", cli_doctor},
 	{"env", "list the variables, their values in force and their meaning", cli_env},
 	{"report", "show reports, merge them, turn them into other forms", cli_report},

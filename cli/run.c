@@ -190,7 +190,8 @@ static int check(struct run *run, const char *command)
 	if (*warning.text)
 		cli_note("%s", warning.text);
 	if (!nve_options_emulate(&run->options)) {
-		fprintf(stderr, "%s: what is to be emulated? --rlat or --wlat says so.\n", command);
+		fprintf(stderr, "%s: what is to be emulated? --rlat, --wlat or --device says so.\n",
+			command);
 		return CLI_USAGE;
 	}
 	if (cli_find_library(run->arguments.library, run->library) ||
