@@ -27,6 +27,7 @@
 #include "life.h"
 #include "lineage.h"
 #include "outputs.h"
+#include "presets.h"
 #include "programs.h"
 #include "recording.h"
 #include "report/snapshot.h"
@@ -66,6 +67,30 @@ static void end_process(const char *text)
 	syscall(SYS_exit_group, EXIT_IMPOSSIBLE);
 }
 
+/* A child may have lost the way to its user's file. */
+static void find_device(void)
+{
+	struct nve_options_message error;
+
+	if (!nve_presets_load(&state.options, state.host.envp, &error))
+		return;
+	if (nve_lineage_is_root())
+		end_process(error.text);
+	nve_log(NVE_LOG_WARN, "%s: a child runs without it", error.text);
+	state.options.device[0] = '\0';
+}
+
+static void tell_device(void)
+{
+	const struct nve_preset *device = nve_presets_device();
+
+	if (device && nve_preset_has_bandwidth(device) && nve_lineage_is_root())
+		nve_log(NVE_LOG_WARN,
+			"NVM_DEVICE: %s: of the device its latencies alone are "
+			"emulated, not its bandwidths",
+			device->name);
+}
+
 static void read_options(void)
 {
 	struct nve_options_message error, warning;
@@ -76,6 +101,7 @@ static void read_options(void)
 	nve_log_setup((enum nve_log_level)state.options.log_level, state.options.log_file);
 	if (warning.text[0] && nve_lineage_is_root())
 		nve_log(NVE_LOG_WARN, "%s", warning.text);
+	find_device();
 }
 
 static void tell_missing(const char *what, int rc)
@@ -115,7 +141,8 @@ static void check_latency(void)
 {
 	struct nve_options_message error;
 
-	if (nve_options_check_latency(&state.options, dram_lat_ps(), &error))
+	if (nve_presets_apply(&state.options, dram_lat_ps(), &error) ||
+	    nve_options_check_latency(&state.options, dram_lat_ps(), &error))
 		end_process(error.text);
 }
 
@@ -225,11 +252,7 @@ static void start_record(void)
 
 static int start_emulation(void)
 {
-	struct nve_model_target target = {
-		.rlat_ps = state.options.rlat_ps,
-		.wlat_ps = state.options.wlat_ps,
-		.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
-	};
+	struct nve_model_target target;
 	const char *what = "signal handler";
 	int rc = state.host.obstacle ? -ENOTSUP : replays() ? start_replay() : start_counting();
 
@@ -242,6 +265,11 @@ static int start_emulation(void)
 	if (!rc) {
 		nve_collect_setup(state.options.inject != NVE_INJECT_OFF);
 		nve_thread_on_end = nve_collect_ended;
+		target = (struct nve_model_target){
+			.rlat_ps = state.options.rlat_ps,
+			.wlat_ps = state.options.wlat_ps,
+			.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
+		};
 		nve_monitor_setup(&target, state.host.thread_create);
 		what = "CPU-time timer";
 		start_record();
@@ -411,6 +439,8 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	if (!state.emulates)
 		tell_impossible();
 	else
+		tell_device();
+	if (state.emulates)
 		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 

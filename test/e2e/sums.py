@@ -1,8 +1,10 @@
 """The account of a report."""
+from schema import check_schema
 
 
 def check_sums(report):
     """What holds in every report, to the nanosecond."""
+    check_schema(report)
     everyone = report["threads"]
     for totals in [report["totals"], *everyone]:
         samples = totals["samples"]

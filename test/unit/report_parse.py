@@ -1,7 +1,11 @@
 """Reads the report of `unit_report --print` (the arguments) back with a JSON parser and checks types and sums."""
 import json
+import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "e2e"))
+from schema import check_schema  # noqa: E402
 
 text = subprocess.run([*sys.argv[1:], "--print"], check=True, capture_output=True).stdout
 
@@ -13,6 +17,7 @@ def no_doubles(pairs):
 
 
 report = json.loads(text.decode("utf-8"), object_pairs_hook=no_doubles)
+check_schema(report)
 assert report["schema"] == "nvmemu-report" and report["version"] == 1
 assert list(report) == ["schema", "version", "program", "emulated", "why_not", "machine", "settings",
                         "sources", "totals", "threads_total", "threads_not_listed",
