@@ -1,11 +1,14 @@
 """Prediction from one recorded run against emulated runs, at latencies up to five times DRAM's.
 
-In each round a workload runs once at twice DRAM's latencies, which is recorded; then at each point. `nvmemu predict` says from the record what CPU time the process takes there;
-the kernel says what it took, start-up, set-up and library included. The workloads are of `bench/run
-truth` (chases, work beside and between misses, several chases at once, random and streaming access,
-a table, a tree), with a fixed number of steps; and sqlite3 on a table in memory, an update
-through an index and a join. error: predicted over measured of the same round, median of the rounds;
-from, to: the smallest and the largest. said: half of the 95 % interval that the prediction has.
+In each round a workload runs once at twice DRAM's latencies, which is recorded; then at each point.
+`nvmemu predict` says from the record what CPU time the process takes there, the kernel says what it
+took; both without a workload's set-up. The workloads are of `bench/run truth` (chases, work beside
+misses, several chases at once, random and streaming access, a table, a tree, arithmetic), with a
+fixed number of steps; and sqlite3 on a table in memory, an update through an index and a join.
+
+error   predicted over measured of the same round, median of the rounds
+from, to   the smallest and the largest
+said    half of the 95 % interval that the prediction has
 
 With --replay the emulated runs take their epochs from the record instead of counting anew: what is
 left is the error of the prediction itself, without that of counting twice.
@@ -70,14 +73,15 @@ def workloads(options, folder):
 
 
 def run_once(command, source, env):
-    """CPU seconds of the process."""
-    with open(source, "rb") as f, open(os.devnull, "wb") as nowhere:
+    """CPU seconds of the process, without the set-up of a workload: the memory that it begins with
+    may have to be found by the host first, which takes what it takes."""
+    with open(source, "rb") as f:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        done = subprocess.run(command, stdin=f, stdout=nowhere, stderr=subprocess.PIPE, env=env,
-                              check=False)
+        done = subprocess.run(command, stdin=f, capture_output=True, env=env, check=False)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
     check_exit(command, done)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    setup = json.loads(done.stdout)["setup_ns"] / 1e9 if command[0] == WORKLOAD else 0
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime - setup, setup
 
 
 def settings_of(point):
@@ -110,11 +114,11 @@ class Point:
         self.point = [factor and factor * dram_ns for factor in factors]
         self.predicted, self.measured, self.said = [], [], []
 
-    def add(self, command, source, record, counters):
+    def add(self, command, source, record, setup, counters):
         self.measured.append(emulate(command, source, settings_of(self.point) |
-                                     {"NVM_COUNTERS": counters}))
+                                     {"NVM_COUNTERS": counters})[0])
         predicted, said = predict(record, self.point)
-        self.predicted.append(predicted)
+        self.predicted.append(predicted - setup)
         self.said.append(said)
 
     def show(self, table, name, recorded, targets):
@@ -131,11 +135,12 @@ def one_round(number, workload, points, dram_ns, replay):
     name, command, source = workload
     with scratch() as folder:
         record = os.path.join(folder, "record")
-        recorded = emulate(command, source, settings_of((RECORDED * dram_ns, RECORDED * dram_ns)) |
-                           {"NVM_RECORD": record})
+        recorded, setup = emulate(command, source, settings_of(2 * (RECORDED * dram_ns,)) |
+                                  {"NVM_RECORD": record})
         for point in points[number % len(points):] + points[:number % len(points)]:
             progress("%s: round %d" % (name, number + 1))
-            point.add(command, source, record, "replay:" + record if replay else "auto")
+            point.add(command, source, record, setup,
+                      "replay:" + record if replay else "auto")
     return recorded
 
 
