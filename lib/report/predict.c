@@ -97,6 +97,21 @@ struct nve_predict_time nve_predict_part(const struct nve_predict *p,
 	return t;
 }
 
+struct nve_predict_time nve_predict_cpu(const struct nve_predict *p, struct nve_predict_point point)
+{
+	struct nve_predict_time sum = {0};
+
+	for (size_t i = 0; i < p->thread_count; i++) {
+		struct nve_predict_time t = nve_predict_part(p, &p->threads[i], point);
+
+		sum.time_ns += t.time_ns;
+		sum.delay_ns += t.delay_ns;
+		sum.se_ns = hypot(sum.se_ns, t.se_ns);
+		sum.systematic_ns += t.systematic_ns;
+	}
+	return sum;
+}
+
 double nve_predict_half_width_ns(const struct nve_predict_time *t)
 {
 	return isnan(t->se_ns) ? t->systematic_ns : hypot(DEVIATIONS * t->se_ns, t->systematic_ns);
@@ -191,23 +206,18 @@ static void predict_wall(const struct nve_predict *p, const struct course *c,
 struct nve_predict_result nve_predict_process(const struct nve_predict *p,
 					      struct nve_predict_point point)
 {
-	struct nve_predict_result r = {0};
+	struct nve_predict_result r = {.cpu = nve_predict_cpu(p, point)};
 	struct course c = {.width_ns = fmax(p->wall_ns, 1) / INTERVALS};
 	struct nve_predict_point target = effective(p, point);
 	double longest_ns = 0;
 
 	for (size_t i = 0; i < p->thread_count; i++) {
 		const struct nve_predict_part *part = &p->threads[i];
-		struct nve_predict_time t = nve_predict_part(p, part, point);
 
 		for (size_t j = 0; j < part->epoch_count; j++)
 			spread(&c, &part->epochs[j], target);
 		fold_thread(&c);
-		r.cpu.time_ns += t.time_ns;
-		r.cpu.delay_ns += t.delay_ns;
-		r.cpu.se_ns = hypot(r.cpu.se_ns, t.se_ns);
-		r.cpu.systematic_ns += t.systematic_ns;
-		longest_ns = fmax(longest_ns, t.time_ns);
+		longest_ns = fmax(longest_ns, nve_predict_part(p, part, point).time_ns);
 	}
 	predict_wall(p, &c, &r);
 	/* No run is shorter than what one of its threads does. */

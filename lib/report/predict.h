@@ -92,8 +92,12 @@ struct nve_predict_time nve_predict_part(const struct nve_predict *p,
 					 const struct nve_predict_part *part,
 					 struct nve_predict_point point);
 
+/* The sum over the threads. */
+struct nve_predict_time nve_predict_cpu(const struct nve_predict *p,
+					struct nve_predict_point point);
+
 struct nve_predict_result {
-	struct nve_predict_time cpu; /* sum over the threads */
+	struct nve_predict_time cpu; /* as nve_predict_cpu() */
 	double wall_ns;              /* estimate */
 	double wall_low_ns, wall_high_ns;
 };

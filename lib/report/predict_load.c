@@ -362,3 +362,73 @@ int nve_predict_from_totals(struct nve_predict *p, const struct nve_predict_tota
 		from_totals(p, i, &threads[i]);
 	return 0;
 }
+
+/* What the listed threads leave of the process's sums. */
+static struct nve_totals unlisted(const struct nve_view_process *process)
+{
+	struct nve_totals rest = process->totals;
+
+	for (size_t i = 0; i < process->thread_count; i++) {
+		const struct nve_totals *t = &process->threads[i].totals;
+
+		rest.cpu_ns -= NVE_MIN(rest.cpu_ns, t->cpu_ns);
+		rest.stall_ns -= NVE_MIN(rest.stall_ns, t->stall_ns);
+		rest.ma_ro -= NVE_MIN(rest.ma_ro, t->ma_ro);
+		rest.ma_wb -= NVE_MIN(rest.ma_wb, t->ma_wb);
+		rest.delay_owed_ns -= NVE_MIN(rest.delay_owed_ns, t->delay_owed_ns);
+		rest.delay_paid_ns -= NVE_MIN(rest.delay_paid_ns, t->delay_paid_ns);
+		rest.handler_ns -= NVE_MIN(rest.handler_ns, t->handler_ns);
+		rest.saved_ns -= NVE_MIN(rest.saved_ns, t->saved_ns);
+	}
+	return rest;
+}
+
+static bool is_limited(const struct nve_view_process *process, const char *name)
+{
+	const struct nve_view_setting setting = {name, nve_view_setting(process, name)};
+
+	return setting.value && !nve_view_is_default(&setting);
+}
+
+static void use_process(struct nve_predict *p, const struct nve_view_process *process)
+{
+	const char *inject = nve_view_setting(process, "NVM_INJECT");
+
+	set_name(p->program, process->program);
+	set_name(p->host, process->host);
+	p->pid = (uint64_t)process->pid;
+	p->rlat_ns = (double)process->rlat_ps * 1e-3;
+	p->wlat_ns = (double)process->wlat_ps * 1e-3;
+	p->symmetric = process->symmetric;
+	p->injected = !inject || strcmp(inject, "off");
+	p->complete = true;
+	p->bandwidth = is_limited(process, "NVM_RBW") || is_limited(process, "NVM_WBW");
+	p->dram_lat_ns = (double)process->machine.dram_lat_ps * 1e-3;
+	p->wall_ns = (double)process->wall_ns;
+}
+
+int nve_predict_from_view(struct nve_predict *p, const struct nve_view_process *process)
+{
+	struct nve_predict_totals *threads;
+	struct nve_totals rest;
+	size_t count = process->thread_count;
+	int rc;
+
+	memset(p, 0, sizeof(*p));
+	if (!process->emulated)
+		return -ENODATA;
+	threads = calloc(count + 1, sizeof(*threads));
+	if (!threads)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		threads[i] = (struct nve_predict_totals){(uint64_t)process->threads[i].tid,
+							 process->threads[i].name,
+							 &process->threads[i].totals};
+	rest = unlisted(process);
+	if (process->threads_not_listed)
+		threads[count++] = (struct nve_predict_totals){0, "(not listed)", &rest};
+	use_process(p, process);
+	rc = nve_predict_from_totals(p, threads, count);
+	free(threads);
+	return rc;
+}

@@ -1,5 +1,6 @@
 /*
- * Runs to predict from: an epoch record, or the totals of a report. Pure: bytes in memory.
+ * Runs to predict from: an epoch record, or the totals of a report. Pure: bytes and structs in
+ * memory.
  */
 #ifndef NVE_REPORT_PREDICT_LOAD_H
 #define NVE_REPORT_PREDICT_LOAD_H
@@ -9,6 +10,7 @@
 
 #include "count/replay.h"
 #include "report/predict.h"
+#include "report/read.h"
 #include "report/snapshot.h"
 
 /*
@@ -31,5 +33,9 @@ struct nve_predict_totals {
  */
 int nve_predict_from_totals(struct nve_predict *p, const struct nve_predict_totals *threads,
 			    size_t count);
+
+/* From a process's report, in the same way. Threads that it does not list are one more thread. 0;
+ * -ENODATA where the process was not emulated; -ENOMEM. */
+int nve_predict_from_view(struct nve_predict *p, const struct nve_view_process *process);
 
 #endif

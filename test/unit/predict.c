@@ -394,6 +394,48 @@ static void from_totals(void **state)
 	nve_predict_free(&run);
 }
 
+/* Of a report that lists one of two threads, the other is what is left of the sums. */
+static void from_view(void **state)
+{
+	struct nve_view_thread listed = {.tid = 11, .name = "one", .totals = {.cpu_ns = 30 * MS}};
+	struct nve_view_setting settings[] = {{"NVM_RBW", "2GB/s"}, {"NVM_INJECT", "off"}};
+	struct nve_view_process process = {
+		.program = "app",
+		.host = "here",
+		.pid = 10,
+		.emulated = true,
+		.wall_ns = 100 * MS,
+		.rlat_ps = 250000,
+		.symmetric = true,
+		.machine.dram_lat_ps = 100000,
+		.settings = settings,
+		.setting_count = 2,
+		.threads = &listed,
+		.thread_count = 1,
+		.threads_not_listed = 1,
+		.totals = {.cpu_ns = 100 * MS,
+			   .stall_ns = 10 * MS,
+			   .ma_ro = 100000,
+			   .dram_lat_ps = 100000},
+	};
+
+	(void)state;
+	assert_int_equal(nve_predict_from_view(&run, &process), 0);
+	assert_int_equal(run.thread_count, 2);
+	assert_near(run.threads[1].cpu_ns, 70 * MS, 0);
+	assert_near(nve_predict_cpu(&run, at(0, 300)).delay_ns, 20 * MS, 1);
+	assert_near(run.rlat_ns, 250, 1e-9);
+	assert_near(run.dram_lat_ns, 100, 1e-9);
+	assert_true(run.bandwidth && run.symmetric && !run.injected && run.complete);
+	nve_predict_free(&run);
+	process.setting_count = 0;
+	assert_int_equal(nve_predict_from_view(&run, &process), 0);
+	assert_true(!run.bandwidth && run.injected);
+	nve_predict_free(&run);
+	process.emulated = false;
+	assert_int_equal(nve_predict_from_view(&run, &process), -ENODATA);
+}
+
 static void bad_records(void **state)
 {
 	(void)state;
@@ -443,12 +485,13 @@ static void cut_and_changed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_thread),     cmocka_unit_test(as_the_model),
-		cmocka_unit_test(errors),         cmocka_unit_test(errors_of_epochs),
-		cmocka_unit_test(recorded_delay), cmocka_unit_test(fork_and_join),
-		cmocka_unit_test(in_turns),       cmocka_unit_test(longest_thread),
-		cmocka_unit_test(by_region),      cmocka_unit_test(from_totals),
-		cmocka_unit_test(bad_records),    cmocka_unit_test(cut_and_changed),
+		cmocka_unit_test(one_thread),      cmocka_unit_test(as_the_model),
+		cmocka_unit_test(errors),          cmocka_unit_test(errors_of_epochs),
+		cmocka_unit_test(recorded_delay),  cmocka_unit_test(fork_and_join),
+		cmocka_unit_test(in_turns),        cmocka_unit_test(longest_thread),
+		cmocka_unit_test(by_region),       cmocka_unit_test(from_totals),
+		cmocka_unit_test(from_view),       cmocka_unit_test(bad_records),
+		cmocka_unit_test(cut_and_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
