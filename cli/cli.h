@@ -23,8 +23,10 @@ int cli_env(int argc, char **argv);
 int cli_calibrate(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
 int cli_devices(int argc, char **argv);
+int cli_predict(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
 int cli_validate(int argc, char **argv);
 
 struct nve_calibration;

@@ -45,10 +45,14 @@ void cli_catch_interrupts(void)
 {
 	/* Without SA_RESTART: a wait ends at once. */
 	const struct sigaction catching = {.sa_handler = note_interrupt};
+	struct sigaction before;
 
 	sigaction(SIGINT, &catching, NULL);
 	sigaction(SIGTERM, &catching, NULL);
-	sigaction(SIGHUP, &catching, NULL);
+	/* nohup has it ignored. */
+	sigaction(SIGHUP, NULL, &before);
+	if (before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &catching, NULL);
 }
 
 static int write_stream(void *ctx, const void *data, size_t size)

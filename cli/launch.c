@@ -31,11 +31,13 @@ const char *cli_variable(const char *name)
 	return NULL;
 }
 
+/* Also with a version behind it. */
 static bool is_library(const char *path)
 {
-	const char *slash = strrchr(path, '/');
+	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
+	size_t length = strlen(LIBRARY_NAME);
 
-	return !strcmp(slash ? slash + 1 : path, LIBRARY_NAME);
+	return !strncmp(name, LIBRARY_NAME, length) && (!name[length] || name[length] == '.');
 }
 
 static void append(char *list, size_t size, const char *item)

@@ -18,7 +18,7 @@ lib/emu: base count
 lib/heap: base count
 lib/report: base count
 preload: base emu heap runtime.h nvmemu.h
-cli: base count report bench chase.h counters.h enter.h presets.h nvmemu.h
+cli: base count report bench calibrated.h chase.h counters.h enter.h presets.h nvmemu.h
 bench: base count
 '
 
