@@ -312,7 +312,7 @@ static void put_piece(FILE *out, const struct frame *f, const struct grid *g, in
 			f->y.at - (y + ends[i + 1][1]) * h);
 }
 
-/* On the upper or the right edge, wherever the level leaves. */
+/* On the upper, the right or the left edge, wherever the level leaves. */
 static void put_level_name(FILE *out, const struct frame *f, const struct grid *g, double level)
 {
 	double w = f->x.length / CELLS, h = -f->y.length / CELLS, part;
@@ -325,6 +325,9 @@ static void put_level_name(FILE *out, const struct frame *f, const struct grid *
 			y = f->y.at + f->y.length + 16;
 		} else if (crosses(g->values[i][CELLS], g->values[i + 1][CELLS], level, &part)) {
 			x = f->x.at + f->x.length - 24;
+			y = f->y.at - (i + part) * h;
+		} else if (crosses(g->values[i][0], g->values[i + 1][0], level, &part)) {
+			x = f->x.at + 24;
 			y = f->y.at - (i + part) * h;
 		}
 		if (x < 0)
@@ -368,7 +371,7 @@ static void put_scale(FILE *out, const struct grid *g, const char *title)
 	fprintf(out, "<text x=\"%d\" y=\"%d\">%.4g</text>\n", AT + BREADTH + 6, HEIGHT - BOTTOM,
 		g->least);
 	fprintf(out, "<text x=\"%d\" y=\"%d\">%.4g</text>\n", AT + BREADTH + 6, TOP + 10, g->most);
-	fprintf(out, "<text x=\"%d\" y=\"%d\">", AT - 16, TOP - 8);
+	fprintf(out, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", WIDTH - 4, TOP - 8);
 	put_text(out, title);
 	fputs("</text>\n", out);
 }
