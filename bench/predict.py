@@ -1,7 +1,6 @@
 """Prediction from one recorded run against emulated runs, at latencies up to five times DRAM's.
 
-In each round a workload runs once with its delay counted but not injected, which is recorded; then
-emulated at each point. `nvmemu predict` says from the record what CPU time the process takes there;
+In each round a workload runs once at twice DRAM's latencies, which is recorded; then at each point. `nvmemu predict` says from the record what CPU time the process takes there;
 the kernel says what it took, start-up, set-up and library included. The workloads are of `bench/run
 truth` (chases, work beside and between misses, several chases at once, random and streaming access,
 a table, a tree), with a fixed number of steps; and sqlite3 on a table in memory, an update
@@ -28,7 +27,7 @@ KERNELS = ("chase-w0", "chase-w50", "mul100-w", "chains4-w50", "random-read", "s
            "hash-w30", "tree-path", "arith")
 SQL_ROWS = 2000000
 # read and write latency, of DRAM's; None is DRAM's own
-POINTS = ((None, 5), (3, 3))
+RECORDED, POINTS = 2, ((None, 5), (3, 3))
 
 
 def add_options(parser):
@@ -87,7 +86,7 @@ def settings_of(point):
 
 
 def emulate(command, source, settings):
-    env = emulated_environment(settings | {"NVM_STRICT": "on"}, "")
+    env = emulated_environment(settings | {"NVM_STRICT": "on", "NVM_INJECT": "spin"}, "")
     del env["NVM_OUT"]
     return run_once(command, source, env)
 
@@ -113,7 +112,7 @@ class Point:
 
     def add(self, command, source, record, counters):
         self.measured.append(emulate(command, source, settings_of(self.point) |
-                                     {"NVM_INJECT": "spin", "NVM_COUNTERS": counters}))
+                                     {"NVM_COUNTERS": counters}))
         predicted, said = predict(record, self.point)
         self.predicted.append(predicted)
         self.said.append(said)
@@ -127,14 +126,13 @@ class Point:
                   targets.judge(abs(error) <= TOLERANCE_PERCENT))
 
 
-def one_round(number, name, command, source, points, replay):
+def one_round(number, workload, points, dram_ns, replay):
     """Points take turns in being the first after the record."""
+    name, command, source = workload
     with scratch() as folder:
         record = os.path.join(folder, "record")
-        recorded = run_once(command, source, emulated_environment(
-            settings_of(points[0].point) | {"NVM_INJECT": "off", "NVM_STRICT": "on",
-                                            "NVM_RECORD": record},
-            os.path.join(folder, "report.json")))
+        recorded = emulate(command, source, settings_of((RECORDED * dram_ns, RECORDED * dram_ns)) |
+                           {"NVM_RECORD": record})
         for point in points[number % len(points):] + points[:number % len(points)]:
             progress("%s: round %d" % (name, number + 1))
             point.add(command, source, record, "replay:" + record if replay else "auto")
@@ -154,11 +152,11 @@ def run(options, targets):
                    ("met", 4, "")])
     table.head()
     with scratch() as folder:
-        for name, command, source in workloads(options, folder):
+        for workload in workloads(options, folder):
             points = [Point(factors, dram_ns) for factors in POINTS]
-            recorded = [one_round(i, name, command, source, points, options.replay)
+            recorded = [one_round(i, workload, points, dram_ns, options.replay)
                         for i in range(options.rounds)]
             progress("")
             for point in points:
-                point.show(table, name, median(recorded), targets)
+                point.show(table, workload[0], median(recorded), targets)
     return table
