@@ -235,6 +235,18 @@ void nve_json_decimal(struct nve_json *j, const char *key, int64_t value, unsign
 	}
 }
 
+void nve_json_uints(struct nve_json *j, const char *key, const uint64_t *values, size_t count,
+		    size_t stride)
+{
+	if (!begin_value(j, key))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		put(j, i ? ", " : "[", i ? 2 : 1);
+		put_uint(j, values[i * stride], 1);
+	}
+	put_text(j, count ? "]" : "[]");
+}
+
 void nve_json_string(struct nve_json *j, const char *key, const char *text)
 {
 	if (!text)
