@@ -10,6 +10,11 @@ static const char *const keys[NVE_TIMELINE_QUANTITIES] = {
 	[NVE_TIMELINE_PAID_NS] = "delay_paid_ns",
 };
 
+const char *nve_report_timeline_key(enum nve_timeline_quantity quantity)
+{
+	return keys[quantity];
+}
+
 static void write_buckets(struct nve_json *j, const struct nve_timeline *t, uint32_t used)
 {
 	for (int q = 0; q < NVE_TIMELINE_QUANTITIES; q++)

@@ -5,6 +5,9 @@
 #include "report/json.h"
 #include "report/snapshot.h"
 
+/* The key of a row of buckets. */
+const char *nve_report_timeline_key(enum nve_timeline_quantity quantity);
+
 void nve_report_timeline(struct nve_json *j, const struct nve_timeline_snapshot *s);
 
 #endif

@@ -1,0 +1,17 @@
+/* nvmemu report --format html. */
+#include <errno.h>
+
+#include "cli.h"
+#include "report.h"
+#include "report/html/page.h"
+
+int report_write_html(FILE *out, const struct nve_view *view)
+{
+	const struct nve_report_sink sink = cli_stream_sink(out);
+	struct nve_read_message why;
+	int err = nve_html_write(view, NVMEMU_VERSION, &sink, &why);
+
+	if (err == -EINVAL)
+		cli_error("%s", why.text);
+	return err;
+}
