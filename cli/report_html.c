@@ -8,10 +8,11 @@
 int report_write_html(FILE *out, const struct nve_view *view)
 {
 	const struct nve_report_sink sink = cli_stream_sink(out);
+	const struct nve_html_options options = {.version = NVMEMU_VERSION};
 	struct nve_read_message why;
-	int err = nve_html_write(view, NVMEMU_VERSION, &sink, &why);
+	int err = nve_html_write(view, &options, &sink, &why);
 
-	if (err == -EINVAL)
+	if (err == -EINVAL || err == -ENOENT)
 		cli_error("%s", why.text);
 	return err;
 }

@@ -119,14 +119,6 @@ static void put_head(struct nve_html *h, const char *const *names, size_t count)
 	nve_html_put(h, "</tr></thead><tbody>\n");
 }
 
-static void open_row(struct nve_html *h, double from_ns, double until_ns)
-{
-	struct nve_unit_of unit = nve_units_time(until_ns);
-
-	nve_html_print(h, "<tr><th scope=\"row\">%.4g–%.4g %s</th>", from_ns / unit.size,
-		       until_ns / unit.size, unit.name);
-}
-
 static void put_number(struct nve_html *h, double n)
 {
 	nve_html_print(h, "<td>%.2f</td>", n);
@@ -158,8 +150,8 @@ static int put_busy(const struct nve_page *page, const struct nve_page_process *
 	nve_page_values(h);
 	put_head(h, names, NVE_ARRAY_SIZE(names));
 	for (size_t i = 0; i < t->buckets; i++) {
-		open_row(h, (double)t->bucket_ns * (double)i,
-			 (double)t->bucket_ns * (double)(i + 1));
+		nve_page_span(h, (double)t->bucket_ns * (double)i,
+			      (double)t->bucket_ns * (double)(i + 1));
 		for (int k = 0; k < PARTS; k++)
 			put_number(h, s.part[k][i]);
 		nve_html_put(h, "</tr>\n");
@@ -176,7 +168,7 @@ static void lane_name(const struct nve_view_timeline *t, const struct nve_view_l
 		      char *text, size_t size)
 {
 	if (lane->name)
-		snprintf(text, size, "%s (%d)", lane->name, lane->tid);
+		snprintf(text, size, "%.400s (%d)", lane->name, lane->tid);
 	else
 		snprintf(text, size, "%llu other%s", (unsigned long long)t->rest_threads,
 			 t->rest_threads == 1 ? "" : "s");
@@ -189,12 +181,13 @@ static void draw_lane(struct nve_chart *frame, const struct nve_page_process *p,
 	const struct nve_view_lane *lane = &p->timeline.lanes[number];
 	struct nve_chart c = *frame;
 	double high = lane->name ? 1 : fmax(1, ceil(s->most));
-	char name[96], top[32] = "100 %";
+	char name[NVE_HTML_NAME_BYTES], top[32] = "100 %";
 
 	c.top = frame->top + LANE_PITCH * (double)number + (c.narrow ? 8 : 4);
 	c.bottom = c.height - c.top - LANE_HEIGHT + (c.narrow ? 8 : 0);
 	c.y = (struct nve_chart_axis){NULL, 0, high, {"", 1}, 0};
 	lane_name(&p->timeline, lane, name, sizeof(name));
+	nve_page_cut(name, sizeof(name), c.narrow ? 46 : 22);
 	if (!lane->name)
 		snprintf(top, sizeof(top), "%.0f", high);
 	if (c.narrow)
@@ -234,15 +227,15 @@ static void put_lane_rows(const struct nve_page *page, const struct nve_page_pro
 
 	nve_html_put(h, "<thead><tr><th scope=\"col\">wall time</th>");
 	for (size_t k = 0; k < t->lane_count; k++) {
-		char name[96];
+		char name[NVE_HTML_NAME_BYTES];
 
 		lane_name(t, &t->lanes[k], name, sizeof(name));
 		nve_html_element(h, "th scope=\"col\"", name);
 	}
 	nve_html_put(h, "</tr></thead><tbody>\n");
 	for (size_t i = 0; i < t->buckets; i++) {
-		open_row(h, (double)t->bucket_ns * (double)i,
-			 (double)t->bucket_ns * (double)(i + 1));
+		nve_page_span(h, (double)t->bucket_ns * (double)i,
+			      (double)t->bucket_ns * (double)(i + 1));
 		for (size_t k = 0; k < t->lane_count; k++) {
 			const struct stack *s = &stacks[k];
 
@@ -359,8 +352,8 @@ static int put_misses(const struct nve_page *page, const struct nve_page_process
 	nve_page_values(h);
 	put_head(h, names, NVE_ARRAY_SIZE(names));
 	for (size_t i = 0; i < t->buckets; i++) {
-		open_row(h, (double)t->bucket_ns * (double)i,
-			 (double)t->bucket_ns * (double)(i + 1));
+		nve_page_span(h, (double)t->bucket_ns * (double)i,
+			      (double)t->bucket_ns * (double)(i + 1));
 		nve_page_cell_count(h, rate[0][i]);
 		nve_page_cell_count(h, rate[1][i]);
 		nve_html_put(h, "</tr>\n");

@@ -241,8 +241,8 @@ static void put_grid(const struct nve_page *page)
 	if (!(base_ns > 0))
 		return;
 	nve_page_figure(h, "grid", "Slowdown at pairs of latencies",
-			"Over DRAM alone. Rows: read latency; columns: write latency; darker is "
-			"slower.");
+			"Over DRAM alone. Rows: read latency; columns: write latency; the "
+			"stronger the shade, the slower.");
 	nve_html_put(h,
 		     "<div class=\"scroll\" tabindex=\"0\" role=\"group\" aria-label=\"Slowdown at "
 		     "pairs of latencies\"><table class=\"shaded\"><thead><tr><th "

@@ -157,7 +157,7 @@ void nve_page_foot(const struct nve_page *page)
 	put_machine(h, first);
 	put_settings(h, first);
 	nve_html_put(h, "</div></section>\n<footer><p>Made by nvmemu ");
-	nve_html_text(h, page->version);
+	nve_html_text(h, page->options->version);
 	if (page->view->count > 1)
 		nve_html_put(h, ". Sources, machine and settings are the first process's");
 	nve_html_put(h,

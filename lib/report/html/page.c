@@ -36,7 +36,9 @@ static int read_sections(struct nve_page *page, struct nve_read_message *why)
 		err = nve_view_read_timeline(all[i].of, &all[i].timeline, why);
 		page->process_count = i + 1;
 	}
-	return err;
+	if (!err)
+		err = nve_view_read_regions(v, &page->regions, why);
+	return err ? err : nve_heat_view_read(v, &page->heat, why);
 }
 
 static void free_sections(struct nve_page *page)
@@ -44,6 +46,8 @@ static void free_sections(struct nve_page *page)
 	for (size_t i = 0; i < page->process_count; i++)
 		nve_view_free_timeline(&page->processes[i].timeline);
 	free(page->processes);
+	nve_view_free_regions(&page->regions);
+	nve_heat_view_free(&page->heat);
 	nve_predict_free(&page->predict);
 }
 
@@ -101,6 +105,8 @@ static int put_body(const struct nve_page *page)
 	nve_page_summary(page);
 	err = nve_page_course(page);
 	nve_page_curve(page);
+	nve_page_regions(page);
+	err = err ? err : nve_page_sites(page);
 	nve_page_threads(page);
 	nve_page_foot(page);
 	nve_html_put(h, "</main>\n<script>");
@@ -109,14 +115,14 @@ static int put_body(const struct nve_page *page)
 	return err;
 }
 
-int nve_html_write(const struct nve_view *view, const char *version,
+int nve_html_write(const struct nve_view *view, const struct nve_html_options *options,
 		   const struct nve_report_sink *sink, struct nve_read_message *why)
 {
 	struct nve_html *out = malloc(sizeof(*out));
 	struct nve_page page = {
 		.out = out,
 		.view = view,
-		.version = version,
+		.options = options,
 		.dram_lat_ns = (double)view->processes[0].machine.dram_lat_ps / 1e3,
 	};
 	int err;

@@ -41,7 +41,7 @@
 				cursor.setAttribute("d", `M${x} ${top}V${bottom}`);
 			}
 			const cells = rows[at].cells;
-			const parts = mode === "lanes" ? [lane + 1] : [...cells.keys()].slice(1);
+			const parts = mode === "lanes" ? [lane + 1] : [...heads.keys()].slice(1);
 			readout.replaceChildren(cells[0].textContent + ": ");
 			parts.forEach((k, i) => {
 				const value = document.createElement("b");
@@ -160,4 +160,5 @@
 			chart(figure);
 	});
 	document.querySelectorAll("table.sortable").forEach(sortable);
+	document.querySelectorAll("details table[data-search]").forEach(searchable);
 })();

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void nve_page_figure(struct nve_html *h, const char *id, const char *title, const char *about)
 {
 	nve_html_print(h, "<figure class=\"chart\" id=\"%s\"><figcaption>", id);
@@ -56,6 +58,31 @@ void nve_page_values_end(struct nve_html *h)
 	nve_html_put(h, "</tbody></table></div></details></figure>\n");
 }
 
+void nve_page_cut(char *text, size_t size, size_t characters)
+{
+	size_t at = 0, left = strlen(text);
+
+	for (size_t i = 0; left; i++) {
+		size_t length = nve_utf8_length((const unsigned char *)text + at, left);
+
+		length += !length;
+		if (i + 1 == characters && left > length) {
+			snprintf(text + at, size - at, "…");
+			return;
+		}
+		at += length;
+		left -= length;
+	}
+}
+
+void nve_page_span(struct nve_html *h, double from_ns, double until_ns)
+{
+	struct nve_unit_of unit = nve_units_time(until_ns);
+
+	nve_html_print(h, "<tr><th scope=\"row\">%.4g–%.4g %s</th>", from_ns / unit.size,
+		       until_ns / unit.size, unit.name);
+}
+
 static void cell(struct nve_html *h, double number, const char *text)
 {
 	nve_html_print(h, "<td data-n=\"%.4g\">%s</td>", number, text);
@@ -86,7 +113,7 @@ void nve_page_cell_share(struct nve_html *h, double share)
 void nve_page_latency(char text[NVE_UNITS_BYTES], double ns)
 {
 	if (ns > 0)
-		snprintf(text, NVE_UNITS_BYTES, "%.*f ns", ns < 99.95 ? 1 : 0, ns);
+		snprintf(text, NVE_UNITS_BYTES, "%.*f\u00a0ns", ns < 99.95 ? 1 : 0, ns);
 	else
 		snprintf(text, NVE_UNITS_BYTES, "DRAM's own");
 }

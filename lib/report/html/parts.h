@@ -7,6 +7,9 @@
 #include "report/native.h"
 #include "report/predict.h"
 #include "report/read.h"
+#include "report/html/page.h"
+#include "report/read_heat.h"
+#include "report/read_regions.h"
 #include "report/read_timeline.h"
 
 enum { NVE_PAGE_COURSES = 6 }; /* processes whose course in time is drawn */
@@ -20,10 +23,12 @@ struct nve_page_process {
 struct nve_page {
 	struct nve_html *out;
 	const struct nve_view *view;
-	const char *version;
+	const struct nve_html_options *options;
 	struct nve_native native;
 	double dram_lat_ns; /* that the model goes by, of the first process */
 	struct nve_predict predict;
+	struct nve_view_regions regions;
+	struct nve_heat_view heat;
 	struct nve_page_process *processes; /* the busiest, at most NVE_PAGE_COURSES */
 	size_t process_count;
 };
@@ -34,6 +39,8 @@ int nve_page_forecast(struct nve_page *page);
 /* Each writes its part, or nothing where the reports have nothing for it. 0 or -ENOMEM. */
 void nve_page_summary(const struct nve_page *page);
 int nve_page_course(const struct nve_page *page);
+void nve_page_regions(const struct nve_page *page);
+int nve_page_sites(const struct nve_page *page);
 void nve_page_curve(const struct nve_page *page);
 void nve_page_threads(const struct nve_page *page);
 void nve_page_foot(const struct nve_page *page);
@@ -57,9 +64,40 @@ void nve_page_legend(struct nve_html *h, const struct nve_page_key *keys, size_t
 void nve_page_plot(struct nve_html *h, const char *mode, double reach, const char *label);
 void nve_page_plot_end(struct nve_html *h);
 
+/* Bars one under the other, each of parts one after the other, with its name over it. */
+enum { NVE_PAGE_BAR_PARTS = 4 };
+
+struct nve_page_bar {
+	const char *name;
+	struct {
+		const char *class;
+		double ns;
+	} part[NVE_PAGE_BAR_PARTS];
+	double low_ns, high_ns; /* where its end may lie; 0: there */
+};
+
+struct nve_page_bars {
+	const char *id, *title, *about;
+	const struct nve_page_key *keys;
+	size_t key_count;
+	const char *first;                     /* the table's first column */
+	const char *parts[NVE_PAGE_BAR_PARTS]; /* the others; NULL: not there */
+	const struct nve_page_bar *rows;
+	size_t count;
+};
+
+/* A whole figure. */
+void nve_page_put_bars(struct nve_html *h, const struct nve_page_bars *bars);
+
 /* The table that says the same as the chart. */
 void nve_page_values(struct nve_html *h);
 void nve_page_values_end(struct nve_html *h);
+
+/* Leaves so many characters of a text at most; size: of its room. */
+void nve_page_cut(char *text, size_t size, size_t characters);
+
+/* Opens a row of a table: the time that it is of. */
+void nve_page_span(struct nve_html *h, double from_ns, double until_ns);
 
 /* A cell with a time, count, share (0 to 1) or whole number; sortable by the number. */
 void nve_page_cell_time(struct nve_html *h, double ns);

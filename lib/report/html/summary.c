@@ -146,91 +146,14 @@ static void put_remarks(const struct nve_page *page)
 	nve_html_put(page->out, "</ul></section>\n");
 }
 
-/* A bar of parts one after the other, with its name over it. */
-struct bar {
-	const char *name;
-	struct {
-		const char *class;
-		double ns;
-	} part[4];
-	double low_ns, high_ns; /* where its end may lie; 0: there */
-};
-
-enum { BAR_HEIGHT = 26, BAR_PITCH = 58 };
-
-static void draw_bar(struct nve_chart *c, const struct bar *b, double top)
-{
-	double at = 0;
-	char text[NVE_UNITS_BYTES];
-
-	nve_chart_label(c, c->left, top - 6, "start", "lane", b->name);
-	for (size_t i = 0; i < 4; i++) {
-		double until = at + b->part[i].ns;
-
-		if (b->part[i].ns > 0)
-			nve_html_print(c->out,
-				       "<path class=\"%s\" d=\"M%.1f %.1fH%.1fV%.1fH%.1fZ\"/>",
-				       b->part[i].class, nve_chart_x(c, at), top,
-				       nve_chart_x(c, until), top + BAR_HEIGHT, nve_chart_x(c, at));
-		at = until;
-	}
-	if (b->high_ns > b->low_ns)
-		nve_html_print(c->out,
-			       "<path class=\"whisker\" d=\"M%.1f %.1fH%.1fM%.1f %.1fv12M%.1f "
-			       "%.1fv12\"/>",
-			       nve_chart_x(c, b->low_ns), top + BAR_HEIGHT / 2.,
-			       nve_chart_x(c, b->high_ns), nve_chart_x(c, b->low_ns),
-			       top + BAR_HEIGHT / 2. - 6, nve_chart_x(c, b->high_ns),
-			       top + BAR_HEIGHT / 2. - 6);
-	nve_units_put_time(text, at);
-	nve_chart_label(c, c->width - c->right, top - 6, "end", "value", text);
-}
-
-static void draw_bars(const struct nve_page *page, bool narrow, const struct bar *bars,
-		      size_t count)
-{
-	struct nve_chart c = {.out = page->out};
-	double most = 0;
-
-	for (size_t i = 0; i < count; i++) {
-		double length = 0;
-
-		for (size_t k = 0; k < 4; k++)
-			length += bars[i].part[k].ns;
-		most = fmax(most, fmax(length, bars[i].high_ns));
-	}
-	nve_chart_size(&c, narrow, 60 + BAR_PITCH * (double)count);
-	c.left = narrow ? 12 : 24;
-	c.x = (struct nve_chart_axis){"time", 0, most > 0 ? most : 1, nve_units_time(most),
-				      narrow ? 4 : 8};
-	nve_chart_open(&c);
-	for (size_t i = 0; i < count; i++)
-		draw_bar(&c, &bars[i], c.top + 22 + BAR_PITCH * (double)i);
-	nve_chart_close(&c);
-}
-
-static void put_bar_row(struct nve_html *h, const struct bar *b)
-{
-	double sum = 0;
-
-	nve_html_put(h, "<tr>");
-	nve_html_element(h, "th scope=\"row\"", b->name);
-	for (size_t i = 0; i < 4; i++) {
-		nve_page_cell_time(h, b->part[i].ns);
-		sum += b->part[i].ns;
-	}
-	nve_page_cell_time(h, sum);
-	nve_html_put(h, "</tr>\n");
-}
-
-static void fill_bars(const struct nve_page *page, struct bar bars[4])
+static void fill_bars(const struct nve_page *page, struct nve_page_bar bars[4])
 {
 	const struct nve_totals *t = &page->view->totals;
 	const struct nve_native *n = &page->native;
 	double stall_ro = (double)(t->stall_ns - t->stall_wb_ns);
 
 	for (size_t i = 0; i < 2; i++) {
-		bars[i] = (struct bar){
+		bars[i] = (struct nve_page_bar){
 			.name = i ? "CPU time of all threads, emulated"
 				  : "CPU time of all threads, native",
 			.part = {{"cpu", (double)(t->cpu_ns - t->stall_ns)},
@@ -239,13 +162,13 @@ static void fill_bars(const struct nve_page *page, struct bar bars[4])
 				 {"delay", i ? (double)t->delay_paid_ns : 0}},
 		};
 	}
-	bars[2] = (struct bar){.name = "Wall time, native (estimate)",
-			       .part = {{"wall", (double)n->native_ns}},
-			       .low_ns = (double)n->least_ns,
-			       .high_ns = (double)n->most_ns};
-	bars[3] = (struct bar){.name = "Wall time, emulated",
-			       .part = {{"wall", (double)n->native_ns},
-					{"delay", (double)(n->wall_ns - n->native_ns)}}};
+	bars[2] = (struct nve_page_bar){.name = "Wall time, native (estimate)",
+					.part = {{"wall", (double)n->native_ns}},
+					.low_ns = (double)n->least_ns,
+					.high_ns = (double)n->most_ns};
+	bars[3] = (struct nve_page_bar){.name = "Wall time, emulated",
+					.part = {{"wall", (double)n->native_ns},
+						 {"delay", (double)(n->wall_ns - n->native_ns)}}};
 }
 
 static void put_run_time(const struct nve_page *page)
@@ -257,30 +180,30 @@ static void put_run_time(const struct nve_page *page)
 		{"wall", "wall time without delay"},
 		{"delay", "delay of the emulation"},
 	};
-	struct nve_html *h = page->out;
-	struct bar bars[4];
+	struct nve_page_bar rows[4];
 
-	fill_bars(page, bars);
-	nve_page_figure(h, "run-time", "Run time, native and emulated",
-			page->native.alone
-				? "One thread: what was added to it is what the run is longer by."
-				: "Threads overlap, and no report tells which of them waited for "
-				  "which: the whisker spans from all delay in a row to all of it "
-				  "at the same time.");
-	nve_page_legend(h, keys, 5);
-	nve_page_plot(h, "none", 1, "Bars: CPU time and wall time, native and emulated");
-	draw_bars(page, false, bars, 4);
-	draw_bars(page, true, bars, 4);
-	nve_page_plot_end(h);
-	nve_page_values(h);
-	nve_html_put(h,
-		     "<thead><tr><th scope=\"col\">time</th><th scope=\"col\">computing, or wall "
-		     "time</th><th scope=\"col\">stalled, read-only</th><th scope=\"col\">stalled, "
-		     "write-back</th><th scope=\"col\">delay</th><th scope=\"col\">sum</th></tr>"
-		     "</thead><tbody>\n");
-	for (size_t i = 0; i < 4; i++)
-		put_bar_row(h, &bars[i]);
-	nve_page_values_end(h);
+	fill_bars(page, rows);
+	nve_page_put_bars(
+		page->out,
+		&(struct nve_page_bars){
+			.id = "run-time",
+			.title = "Native and emulated",
+			.about =
+				page->native.alone
+					? "One thread: what was added to it is what the run is "
+					  "longer by."
+					: "Threads overlap, and no report tells which of them "
+					  "waited "
+					  "for which: the whisker spans from all delay in a row to "
+					  "all of it at the same time.",
+			.keys = keys,
+			.key_count = NVE_ARRAY_SIZE(keys),
+			.first = "time",
+			.parts = {"computing, or wall time", "stalled, read-only",
+				  "stalled, write-back", "delay"},
+			.rows = rows,
+			.count = NVE_ARRAY_SIZE(rows),
+		});
 }
 
 static void put_links(const struct nve_page *page)
@@ -292,6 +215,8 @@ static void put_links(const struct nve_page *page)
 		{"time", "Run time", true},
 		{"course", "Over time", nve_page_has_course(page)},
 		{"prediction", "Prediction", nve_page_has_curve(page)},
+		{"regions", "Regions", page->regions.count > 0},
+		{"sites", "Memory", page->heat.processes > 0},
 		{"processes", "Processes", page->view->count > 1},
 		{"threads", "Threads", nve_page_has_threads(page)},
 		{"sources", "Settings, sources, uncertainty", true},

@@ -14,7 +14,7 @@ struct nve_unit_of nve_units_time(double most_ns)
 	static const double from_ns[] = {10 * 3600e9, 600e9, 1e9, 1e6, 1e3};
 
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(units); i++)
-		if (most_ns >= from_ns[i])
+		if (most_ns >= 0.9995 * from_ns[i]) /* "1.00 s", not "1000 ms" */
 			return units[i];
 	return (struct nve_unit_of){"ns", 1};
 }
