@@ -90,8 +90,12 @@ class Browser:
         """What the page has said to the console since the last time: errors above all."""
         return self.command("/se/log", {"type": "browser"})
 
-    def screenshot(self, path):
-        size = self.run("return [document.documentElement.clientWidth, document.documentElement.scrollHeight]")
+    def screenshot(self, path, until=None):
+        """Of the whole page, or down to the end of the first element that the selector finds."""
+        size = self.run("""
+            const end = arguments[0] && document.querySelector(arguments[0]).getBoundingClientRect().bottom;
+            return [document.documentElement.clientWidth,
+                    Math.ceil(end ? end + scrollY : document.documentElement.scrollHeight)]""", until)
         clip = {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": 1}
         data = self.devtools("Page.captureScreenshot", captureBeyondViewport=True, clip=clip)["data"]
         with open(path, "wb") as f:

@@ -1,4 +1,4 @@
-"""Reports that no program has written: of any size, with any names. Made from one that unit.report prints."""
+"""Reports that no program has written: of any size, with any names. Made from one that is whole."""
 import copy
 import json
 import random
@@ -12,10 +12,13 @@ HOSTILE = ["<script>alert(1)</script>", "\"><img src=x onerror=alert(1)>", "'&am
 D_NS, R_NS, W_NS = 100, 300, 600
 
 
-def plain(unit_report):
-    """One that is whole, of two threads."""
-    done = subprocess.run([unit_report, "--print"], check=True, capture_output=True, timeout=60)
-    report = json.loads(done.stdout)
+def printed(unit_report):
+    """The one that unit_report prints."""
+    return json.loads(subprocess.run([unit_report, "--print"], check=True, capture_output=True, timeout=60).stdout)
+
+
+def plain(base):
+    report = copy.deepcopy(base)
     report["settings"] |= {"NVM_RLAT": f"{R_NS}ns", "NVM_WLAT": f"{W_NS}ns"}
     report["machine"]["dram_lat_ns"] = D_NS
     report["program"]["wall_ns"] = 10 ** 10
@@ -113,9 +116,9 @@ def put_sites(report, dice, count, paths, buckets=64):
                        "peak_bytes": 400 * 10 ** 6, "lifetimes": 2, "lifetime_ns": 100}})
 
 
-def report(unit_report, threads, sites, names, seed=1):
+def report(base, threads, sites, names, seed=1):
     dice = random.Random(seed)
-    made = plain(unit_report)
+    made = plain(base)
     put_threads(made, threads, names)
     put_timeline(made, dice, threads)
     put_regions(made, dice, names)

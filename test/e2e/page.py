@@ -10,7 +10,8 @@ import tempfile
 
 import made_up
 
-nvmemu, unit_report = sys.argv[1:3]
+nvmemu = sys.argv[1]
+base = made_up.printed(sys.argv[2])
 clean = {k: v for k, v in os.environ.items() if not k.startswith("NVM_")}
 MOST_BYTES = 5 * 10 ** 6
 VOID = {"meta", "input", "br", "img", "link"}
@@ -98,7 +99,7 @@ with tempfile.TemporaryDirectory() as name:
     scratch = pathlib.Path(name)
 
     # one as the library writes it; every chart has a table, and each axis its title and unit
-    text, parsed = page(put(scratch, "plain.json", made_up.report(unit_report, 2, 0, ["main", "worker"])))
+    text, parsed = page(put(scratch, "plain.json", made_up.report(base, 2, 0, ["main", "worker"])))
     needs_nothing(text, parsed)
     has_parts(parsed, "time", "course", "prediction", "regions", "threads", "sources")
     assert "sites" not in parsed.ids
@@ -113,7 +114,7 @@ with tempfile.TemporaryDirectory() as name:
         assert word.replace("read <b>", "reads <b>300") in text, word
 
     # names are text, whatever is in them
-    evil = made_up.report(unit_report, len(made_up.HOSTILE), 300, made_up.HOSTILE)
+    evil = made_up.report(base, len(made_up.HOSTILE), 300, made_up.HOSTILE)
     evil["program"] |= {"name": made_up.HOSTILE[0], "host": made_up.HOSTILE[1]}
     evil["sources"] |= {"timer": made_up.HOSTILE[2]}
     text, parsed = page(put(scratch, "evil.json", evil))
@@ -127,7 +128,7 @@ with tempfile.TemporaryDirectory() as name:
     assert "tab\u2409here\u240aline" in everything and "\u2407bell\u2421" in everything
 
     # several processes; the page is that of the run
-    two = [made_up.report(unit_report, 3, 5, ["t"], seed) for seed in (1, 2)]
+    two = [made_up.report(base, 3, 5, ["t"], seed) for seed in (1, 2)]
     two[1]["program"] |= {"pid": 5000, "name": "child"}
     text, parsed = page(*(put(scratch, f"{i}.json", r) for i, r in enumerate(two)))
     needs_nothing(text, parsed)
@@ -135,7 +136,7 @@ with tempfile.TemporaryDirectory() as name:
     assert "2 processes" in "".join(parsed.texts)
 
     # nothing measured: native, short, of an earlier build without the sections
-    bare = made_up.plain(unit_report)
+    bare = made_up.plain(base)
     for key in ("timeline", "regions", "heat", "sites"):
         bare.pop(key, None)
     bare |= {"emulated": "no", "why_not": "no timer", "threads": [], "threads_total": 0, "threads_not_listed": 0}
@@ -145,7 +146,7 @@ with tempfile.TemporaryDirectory() as name:
     assert not {"course", "prediction", "sites", "threads"} & set(parsed.ids), parsed.ids
 
     # of 1,000 threads and 10,000 sites
-    large = put(scratch, "large.json", made_up.report(unit_report, 1000, 10000, ["worker", "loader", "io"]))
+    large = put(scratch, "large.json", made_up.report(base, 1000, 10000, ["worker", "loader", "io"]))
     text, parsed = page(large)
     needs_nothing(text, parsed)
     assert len(text.encode()) < MOST_BYTES, len(text)
@@ -155,7 +156,7 @@ with tempfile.TemporaryDirectory() as name:
     # what is no report, and where there is no room: nothing under the final name
     out = scratch / "out.html"
     for harm in ({"total": {}}, {"bucket_ns": -1}, {"buckets": 10 ** 9}, {"threads": 5}, {"rest_threads": "many"}):
-        broken = made_up.report(unit_report, 20, 0, ["t"])
+        broken = made_up.report(base, 20, 0, ["t"])
         broken["timeline"] |= harm
         done = run("-o", out, put(scratch, "broken.json", broken))
         assert done.returncode == 1 and "broken.json: no whole report: timeline" in done.stderr, done

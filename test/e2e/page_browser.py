@@ -9,7 +9,8 @@ import tempfile
 import browser
 import made_up
 
-nvmemu, unit_report = sys.argv[1:3]
+nvmemu = sys.argv[1]
+base = made_up.printed(sys.argv[2])
 clean = {k: v for k, v in os.environ.items() if not k.startswith("NVM_")}
 SKIPPED = 77
 
@@ -161,11 +162,11 @@ def main():
         with tempfile.TemporaryDirectory() as name:
             scratch = pathlib.Path(name)
             names = made_up.HOSTILE
-            evil = made_up.report(unit_report, len(names), 210, names)
+            evil = made_up.report(base, len(names), 210, names)
             evil["program"]["name"] = names[0]
             looks(b, make(scratch, "evil", evil))
             assert b.run("return document.title") == f"{names[0]} – nvmemu report"
-            several = [made_up.report(unit_report, 30, 210, ["worker", "loader"], seed) for seed in (1, 2)]
+            several = [made_up.report(base, 30, 210, ["worker", "loader"], seed) for seed in (1, 2)]
             several[1]["program"]["pid"] = 5000
             b.look(1280, 800)
             b.open(make(scratch, "one", several[0]))
@@ -176,7 +177,7 @@ def main():
             assert b.run("return document.querySelectorAll('details.process').length") == 2
             says_nothing(b)
             # of the largest run too
-            b.open(make(scratch, "large", made_up.report(unit_report, 1000, 10000, ["worker", "loader"])))
+            b.open(make(scratch, "large", made_up.report(base, 1000, 10000, ["worker", "loader"])))
             assert len(column(b, "table[data-search='Search threads']", 0)) == 1000
             says_nothing(b)
     finally:
