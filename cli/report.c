@@ -16,6 +16,7 @@ static const struct {
 	{"text", report_write_text},
 	{"json", report_write_json},
 	{"csv", report_write_csv},
+	{"html", report_write_html},
 };
 
 struct arguments {
@@ -37,7 +38,8 @@ static void print_help(void)
 	       "MPI ranks) and merged. '-' is the standard input.\n"
 	       "\n"
 	       "      --format FORM  text (the default), json (all processes in one document,\n"
-	       "                     whole), csv (a row for the run, each process, each thread)\n"
+	       "                     whole), csv (a row for the run, each process, each thread),\n"
+	       "                     html (one page with charts, which needs no network)\n"
 	       "  -o, --output FILE  write there instead of to the standard output; the file is\n"
 	       "                     there whole or not at all\n"
 	       "  -f, --force        replace FILE if it exists\n"

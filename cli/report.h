@@ -10,6 +10,7 @@
 int report_write_text(FILE *out, const struct nve_view *view);
 int report_write_csv(FILE *out, const struct nve_view *view);
 int report_write_json(FILE *out, const struct nve_view *view);
+int report_write_html(FILE *out, const struct nve_view *view);
 
 /* What `nvmemu run` says afterwards; file is where the report lies, or NULL. */
 int report_write_summary(FILE *out, const struct nve_view *view, const char *file);

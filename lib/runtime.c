@@ -263,7 +263,7 @@ static int start_emulation(void)
 		return rc;
 	rc = start_injection();
 	if (!rc) {
-		nve_collect_setup(state.options.inject != NVE_INJECT_OFF);
+		nve_collect_setup(state.options.inject != NVE_INJECT_OFF, state.started_ns);
 		nve_thread_on_end = nve_collect_ended;
 		target = (struct nve_model_target){
 			.rlat_ps = state.options.rlat_ps,
@@ -372,11 +372,11 @@ static void begin_child(void)
 	}
 	nve_ahead_after_fork();
 	nve_pmu_after_fork();
-	nve_collect_after_fork();
 	state.root = false;
 	state.forked = true;
 	atomic_store(&state.threads_made, 0);
 	remember_process();
+	nve_collect_after_fork(state.started_ns);
 	name_files();
 	nve_recorder_after_fork();
 	if (emulated)

@@ -1,6 +1,7 @@
 #include "report/report.h"
 
 #include "base/base.h"
+#include "report/sections.h"
 #include "report/utc.h"
 
 /* Names of enum nve_stop, as reports show them. */
@@ -302,6 +303,7 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 	nve_json_object(&j, "totals");
 	write_totals(&j, &s->totals, s);
 	nve_json_close(&j);
+	nve_report_timeline(&j, &s->timeline);
 	write_threads(&j, s);
 	nve_json_close(&j);
 	return nve_json_finish(&j);

@@ -20,13 +20,19 @@ report = json.loads(text.decode("utf-8"), object_pairs_hook=no_doubles)
 check_schema(report)
 assert report["schema"] == "nvmemu-report" and report["version"] == 1
 assert list(report) == ["schema", "version", "program", "emulated", "why_not", "machine", "settings",
-                        "sources", "totals", "threads_total", "threads_not_listed",
+                        "sources", "totals", "timeline", "threads_total", "threads_not_listed",
                         "threads_not_emulated", "threads"]
 assert report["program"]["name"] == "app\ufffd\""
 assert report["settings"]["NVM_OUT"] == '/tmp/a "b"'
 assert report["totals"]["stall_share"] == 0.25
 assert report["totals"]["windows"]["mean_steps"] == 1000.5
 assert report["totals"]["windows"]["stop_instructions"][0] == {"name": "vpcmpub", "count": 99}
+
+timeline = report["timeline"]
+assert timeline["bucket_ns"] == 10000000 and timeline["buckets"] == 2
+assert timeline["total"]["cpu_ns"] == [50, 60] and timeline["total"]["delay_paid_ns"] == [56, 66]
+assert [(t["tid"], t["name"], t["ma_ro"]) for t in timeline["threads"]] == [(4712, "worker", [53, 63])]
+assert timeline["rest_threads"] == 4 and timeline["rest"]["stall_ns"] == [0, 0]
 
 # A thread has the keys of the totals, and three of its own; each number stands where it belongs.
 own = ["tid", "name", "alive"]
