@@ -26,13 +26,19 @@ void nve_predict_free(struct nve_predict *p)
 	memset(p, 0, sizeof(*p));
 }
 
-/* Equation 1 has one latency. */
+/* Equation 1 has one latency. One that equals DRAM's in force is DRAM's own, as none is. */
 static struct nve_predict_point effective(const struct nve_predict *p,
 					  struct nve_predict_point point)
 {
 	double both = point.rlat_ns > 0 ? point.rlat_ns : point.wlat_ns;
 
-	return p->symmetric ? (struct nve_predict_point){both, both} : point;
+	if (p->symmetric)
+		point = (struct nve_predict_point){both, both};
+	if (point.rlat_ns == p->dram_lat_ns)
+		point.rlat_ns = 0;
+	if (point.wlat_ns == p->dram_lat_ns)
+		point.wlat_ns = 0;
+	return point;
 }
 
 static double added_ns(double target_ns, double dram_lat_ns)
