@@ -1,11 +1,13 @@
 /*
  * nvmemu-regions cost: what a region's begin and end take together, ns, the least of many rounds.
- * nvmemu-regions phases LENGTH_US SECONDS [outside]: phases whose stall share and dirty fraction
- * are known, each about so long, in turns until they have used so much CPU time; `outside`: without
- * markers around the last of them. Prints what each step takes, in memory and with all that is
- * resident in a cache, and what was done, as JSON.
+ * nvmemu-regions times: what a step of each phase takes, with its data in memory and in a cache.
+ * To be run natively: the same instructions would teach look-ahead both.
+ * nvmemu-regions phases LENGTH_US SECONDS [outside]: the phases, each about so long, in turns until
+ * they have used so much CPU time; `outside`: without markers around the last of them.
+ * All print JSON.
  */
 #include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,8 +17,8 @@
 #include "nvmemu.h"
 
 enum {
-	ROUNDS = 200,
-	PAIRS = 1000,
+	ROUNDS = 20000,
+	PAIRS = 20, /* few enough for rounds in which no delay is served */
 	TIMED_NS = 60000000,
 	SMALL_NODES = 256, /* fit into the first level */
 	WORK = 60, /* multiplications in a row after each step of the mixed phase: half of a miss */
@@ -52,8 +54,10 @@ static void run_mixed(uint64_t steps)
 	for (uint64_t i = 0; i < steps; i++) {
 		uint64_t x = n->value | 1;
 
-		for (int k = 0; k < WORK; k++)
+		for (int k = 0; k < WORK; k++) {
 			x *= 0x9e3779b97f4a7c15u;
+			__asm__ volatile("" : "+r"(x));
+		}
 		n = (struct bench_node *)((char *)n->next + (x == 0));
 	}
 	node = n;
@@ -97,12 +101,12 @@ static double time_step(const struct phase *p, const struct bench_chase *chase)
 	return (double)took / (double)steps;
 }
 
-/* Memory's latency is not the same all the time: before and after, the mean counts. */
-static void time_phases(double share)
+static void time_phases(bool resident)
 {
 	for (int i = 0; i < PHASES; i++) {
-		phases[i].step_ns += share * time_step(&phases[i], &large);
-		phases[i].resident_ns += share * time_step(&phases[i], &small);
+		phases[i].step_ns = time_step(&phases[i], &large);
+		if (resident)
+			phases[i].resident_ns = time_step(&phases[i], &small);
 	}
 }
 
@@ -147,13 +151,13 @@ static double pair_ns(void)
 	uint64_t best = UINT64_MAX, took;
 
 	for (int i = 0; i < ROUNDS; i++) {
-		uint64_t start = now_ns(CLOCK_THREAD_CPUTIME_ID);
+		uint64_t start = now_ns(CLOCK_MONOTONIC);
 
 		for (int k = 0; k < PAIRS; k++) {
 			nvmemu_region_begin("a region");
 			nvmemu_region_end();
 		}
-		took = now_ns(CLOCK_THREAD_CPUTIME_ID) - start;
+		took = now_ns(CLOCK_MONOTONIC) - start;
 		best = took < best ? took : best;
 	}
 	return (double)best / PAIRS;
@@ -179,26 +183,35 @@ static int cost(void)
 	return 0;
 }
 
-static int measure(int argc, char **argv)
+static int make_lists(void)
 {
-	uint64_t length_ns = strtoull(argv[2], NULL, 10) * 1000;
-	double seconds = strtod(argv[3], NULL);
 	size_t llc = bench_llc_bytes();
-	int outside = argc > 4 ? PHASES - 1 : -1, rc;
+	int rc = bench_chase_make(&large, 4 * (llc ? llc : (size_t)32 << 20), true, 1);
 
-	rc = bench_chase_make(&large, 4 * (llc ? llc : (size_t)32 << 20), true, 1);
-	if (!rc)
-		rc = bench_chase_make(&small, SMALL_NODES * sizeof(struct bench_node), false, 1);
+	return rc ? rc : bench_chase_make(&small, SMALL_NODES * sizeof(*node), false, 1);
+}
+
+static int times(void)
+{
+	int rc = make_lists();
+
 	if (rc)
 		return rc;
-	/* Timed natively: what is between is not emulated. */
+	time_phases(true);
+	print_phases();
+	return 0;
+}
+
+static int take_phases(uint64_t length_ns, double seconds, bool outside)
+{
+	int rc = make_lists();
+
+	if (rc)
+		return rc;
 	nvmemu_pause();
-	time_phases(0.5);
+	time_phases(false);
 	nvmemu_resume();
-	take_turns(length_ns, (uint64_t)(seconds * 1e9), outside);
-	nvmemu_pause();
-	time_phases(0.5);
-	nvmemu_resume();
+	take_turns(length_ns, (uint64_t)(seconds * 1e9), outside ? PHASES - 1 : -1);
 	print_phases();
 	return 0;
 }
@@ -209,8 +222,11 @@ int main(int argc, char **argv)
 
 	if (argc == 2 && !strcmp(argv[1], "cost"))
 		rc = cost();
+	else if (argc == 2 && !strcmp(argv[1], "times"))
+		rc = times();
 	else if (argc >= 4 && !strcmp(argv[1], "phases"))
-		rc = measure(argc, argv);
+		rc = take_phases(strtoull(argv[2], NULL, 10) * 1000, strtod(argv[3], NULL),
+				 argc > 4);
 	if (rc)
 		fprintf(stderr, "nvmemu-regions: %s\n", strerror(-rc));
 	return rc ? 1 : 0;
