@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "emu/monitor.h"
+#include "region_rows.h"
 #include "timelines.h"
 
 enum { THREADS_LISTED = 1024, PPM = 1000000 };
@@ -44,6 +45,7 @@ void nve_collect_after_fork(uint64_t started_ns)
 	memset(&state.process, 0, sizeof(state.process));
 	state.threads = state.listed = 0;
 	state.live_at = state.live_listed = state.live = 0;
+	nve_region_rows_after_fork();
 }
 
 static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts *c)
@@ -79,7 +81,8 @@ static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts
  */
 static void sum_thread(struct sums *s, const struct nve_thread *t)
 {
-	uint64_t spun_ns = t->spun_ns, cost_ns;
+	uint64_t spun_ns = t->spun_ns;
+	int64_t cost_ns;
 
 	if (t->ahead) {
 		double se = nve_ahead_dirty_se_ppm(t->ahead) / 1e6;
@@ -102,9 +105,10 @@ static void sum_thread(struct sums *s, const struct nve_thread *t)
 	s->left_ns = nve_replay_left_ns(&t->replay);
 	s->beyond_ns = t->replay.ran_ns;
 	/* The tool's own cost has delayed the program, too: it pays for what is owed. */
-	cost_ns = s->cost_ns > s->saved_ns ? s->cost_ns - s->saved_ns : 0;
+	cost_ns = (int64_t)s->cost_ns - (int64_t)s->saved_ns - t->aside_ns;
 	if (state.injects)
-		s->paid_ns = NVE_MIN(s->model.delay_owed_ns, spun_ns + cost_ns);
+		s->paid_ns = NVE_MIN(s->model.delay_owed_ns,
+				     spun_ns + (uint64_t)NVE_MAX(cost_ns, (int64_t)0));
 }
 
 static void add_model(struct nve_thread_model *to, const struct nve_thread_model *m)
@@ -273,9 +277,11 @@ static void list_thread(const struct nve_thread *t, const struct sums *sums, boo
 	struct nve_thread_snapshot *out;
 
 	state.threads++;
-	if (state.listed == THREADS_LISTED)
+	out = state.listed < THREADS_LISTED ? &state.thread[state.listed] : NULL;
+	nve_region_rows_take(t, alive, sums->paid_ns, out ? &out->regions : NULL);
+	if (!out)
 		return;
-	out = &state.thread[state.listed++];
+	state.listed++;
 	out->tid = t->tid;
 	out->alive = alive;
 	thread_name(t, out->name);
@@ -328,6 +334,28 @@ static void visit_live(struct nve_thread *t, void *arg)
 		nve_monitor_release(t);
 	add_sums(arg, &sums);
 	list_thread(t, &sums, true);
+}
+
+static void add_live(struct nve_thread *t, void *arg)
+{
+	struct sums sums = {0};
+
+	sum_thread(&sums, t);
+	add_sums(arg, &sums);
+}
+
+void nve_collect_totals(const struct nve_thread *t, struct nve_totals *totals)
+{
+	struct sums sums = {0};
+
+	if (t) {
+		sum_thread(&sums, t);
+	} else if (!nve_thread_lock()) {
+		sums = state.process;
+		nve_thread_each(add_live, &sums);
+		nve_thread_unlock();
+	}
+	fill_totals(totals, &sums);
 }
 
 static void note_sampled(struct nve_thread *t, void *any)
@@ -396,6 +424,7 @@ void nve_collect_fill(struct nve_snapshot *s)
 
 	sums = state.process;
 	forget_live();
+	nve_region_rows_begin();
 	state.live_at = state.listed;
 	state.live = state.threads;
 	nve_timelines_begin();
@@ -404,6 +433,7 @@ void nve_collect_fill(struct nve_snapshot *s)
 	nve_timelines_fill(&s->timeline);
 	state.live_listed = state.listed - state.live_at;
 	state.live = state.threads - state.live;
+	nve_region_rows_fill(&s->regions);
 	fill_totals(&s->totals, &sums);
 	s->threads = state.thread;
 	s->thread_count = state.listed;

@@ -20,6 +20,10 @@ void nve_collect_ended(const struct nve_thread *t);
 /* What one thread knows, now. */
 void nve_collect_thread(const struct nve_thread *t, struct nve_thread_snapshot *s);
 
+/* The totals of a thread, or of the process (NULL), now. Takes the registry's lock for the latter.
+ */
+void nve_collect_totals(const struct nve_thread *t, struct nve_totals *totals);
+
 /* Fills totals, threads and stop names. Not reentrant: the thread list is static. */
 void nve_collect_fill(struct nve_snapshot *s);
 

@@ -16,6 +16,7 @@
 #include "emu/inject.h"
 #include "emu/monitor.h"
 #include "emu/recorder.h"
+#include "markers.h"
 #include "recording.h"
 #include "timelines.h"
 
@@ -43,6 +44,7 @@ int nve_life_begin(uint64_t number, struct nve_replay *replay)
 	t->origin_ns = nve_timelines_origin_ns();
 	if (replay)
 		t->replay = nve_replay_begin(replay, number);
+	nve_markers_thread(t);
 	nve_thread_self = t;
 	nve_handover_begin(t);
 	if (atomic_load(&threaded) || nve_pmu_is_on() || nve_recorder_on())

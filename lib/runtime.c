@@ -26,6 +26,7 @@
 #include "emu/recorder.h"
 #include "life.h"
 #include "lineage.h"
+#include "markers.h"
 #include "outputs.h"
 #include "presets.h"
 #include "programs.h"
@@ -225,6 +226,9 @@ static int start_injection(void)
 	state.cal.signal_ns = nve_inject_measure_signal();
 	nve_inject_set_signal_cost(state.cal.signal_ns);
 	nve_handover_setup(&state.options, state.cal.tsc_khz);
+	nve_markers_setup(state.options.regions == NVE_REGIONS_ONLY, state.cal.tsc_khz);
+	if (replays())
+		nve_markers_replay(&state.replay);
 	return 0;
 }
 
@@ -364,6 +368,7 @@ static void begin_child(void)
 
 	nve_handover_end();
 	nve_guard_after_fork();
+	nve_markers_before_child();
 	nve_thread_after_fork(true);
 	nve_life_after_fork();
 	if (!state.options.follow) {
@@ -442,6 +447,11 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 		tell_device();
 	if (state.emulates)
 		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+bool nve_runtime_emulates(void)
+{
+	return state.emulates;
 }
 
 bool nve_runtime_follows_threads(void)
@@ -566,6 +576,7 @@ void nve_runtime_before_filter(void)
 	stop("system-call filter");
 	atomic_store(&state.filtered, true);
 	nve_handover_off();
+	nve_markers_off();
 	nve_life_silence();
 }
 

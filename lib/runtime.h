@@ -33,6 +33,9 @@ void nve_runtime_start(const struct nve_runtime_host *host);
  * process that only borrows our memory (vfork) do nothing. */
 void nve_runtime_stop(void);
 
+/* Is this process emulated, or was it until it stopped? */
+bool nve_runtime_emulates(void);
+
 /* Are new threads emulated? */
 bool nve_runtime_follows_threads(void);
 

@@ -2,22 +2,41 @@
  * Life cycle of the preloaded library, and the hooks that end a process without exit handlers.
  */
 #include <link.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "preload/hook_mask.h"
 #include "preload/hook_thread.h"
+#include "preload/hook_markers.h"
 #include "preload/real.h"
 #include "runtime.h"
 
 extern char **environ;
 
-/* The library's own range in memory: samples in it are not the program's. */
+/* Where we are; and the path of a copy that was loaded before us, or NULL. */
+struct search {
+	struct nve_runtime_host *host;
+	const char *earlier;
+};
+
+static bool is_copy(const char *path)
+{
+	static const char name[] = "libnvmemu.so";
+	const char *slash = strrchr(path, '/');
+
+	return !strncmp(slash ? slash + 1 : path, name, sizeof(name) - 1);
+}
+
+/* The library's own range in memory: samples in it are not the program's. In the order of loading.
+ */
 static int find_library(struct dl_phdr_info *info, size_t size, void *arg)
 {
-	struct nve_runtime_host *host = arg;
+	struct search *search = arg;
+	struct nve_runtime_host *host = search->host;
 	uint64_t here = (uint64_t)(uintptr_t)find_library;
 
 	(void)size;
@@ -32,19 +51,24 @@ static int find_library(struct dl_phdr_info *info, size_t size, void *arg)
 		host->library_end = start + p->p_memsz;
 		return 1;
 	}
+	if (!search->earlier && is_copy(info->dlpi_name))
+		search->earlier = info->dlpi_name;
 	return 0;
 }
 
 __attribute__((constructor)) static void start(void)
 {
 	struct nve_runtime_host host = {.envp = environ};
+	struct search search = {.host = &host};
 
 	nve_real_setup();
 	if (getauxval(AT_SECURE))
 		return;
-	dl_iterate_phdr(find_library, &host);
-	if (!nve_real_is_first(host.library_start, host.library_end))
+	dl_iterate_phdr(find_library, &search);
+	if (!nve_real_is_first(host.library_start, host.library_end, search.earlier)) {
+		nve_hook_markers_forward(nve_real_of_first);
 		return;
+	}
 	if (nve_real_is_thread_sanitized())
 		host.obstacle = "the program is built with ThreadSanitizer";
 	host.thread_create = nve_real.pthread_create;

@@ -126,9 +126,20 @@ bool nve_real_is_thread_sanitized(void)
 	return dlsym(RTLD_DEFAULT, "__tsan_init") != NULL;
 }
 
-bool nve_real_is_first(uint64_t start, uint64_t end)
+static const char *first; /* path; NULL: what everybody finds */
+
+/* Copies that were loaded for somebody alone are not found by their functions. */
+bool nve_real_is_first(uint64_t start, uint64_t end, const char *earlier)
 {
 	uint64_t found = (uint64_t)(uintptr_t)dlsym(RTLD_DEFAULT, "nvmemu_version");
 
-	return !found || found - start < end - start;
+	if (found && found - start >= end - start)
+		return false;
+	first = earlier;
+	return !earlier;
+}
+
+void *nve_real_of_first(const char *name)
+{
+	return first ? look_in(first, name) : dlsym(RTLD_DEFAULT, name);
 }

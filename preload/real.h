@@ -76,7 +76,11 @@ void *nve_real_for(const char *name, const char *library, const void *caller);
  * and those only once it has begun them: ours is there before, and uses what it has replaced. */
 bool nve_real_is_thread_sanitized(void);
 
-/* Are we the only copy of this library here, or the first? Given our range in memory. */
-bool nve_real_is_first(uint64_t start, uint64_t end);
+/* Are we the only copy of this library here, or the first? Given our range in memory, and the path
+ * of another one that was loaded before us; NULL: there is none by its name. */
+bool nve_real_is_first(uint64_t start, uint64_t end, const char *earlier);
+
+/* Where we are not: a function of that one by its name, or NULL. */
+void *nve_real_of_first(const char *name);
 
 #endif

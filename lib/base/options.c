@@ -70,6 +70,12 @@ static const struct choice handovers[] = {
 	{.name = NULL},
 };
 
+static const struct choice region_modes[] = {
+	{.name = "off", .value = NVE_REGIONS_OFF},
+	{.name = "only", .value = NVE_REGIONS_ONLY},
+	{.name = NULL},
+};
+
 static const struct choice log_levels[] = {
 	{.name = "error", .value = NVE_LOG_ERROR},
 	{.name = "warn", .value = NVE_LOG_WARN},
@@ -133,6 +139,9 @@ static const struct row rows[] = {
 	 LATENCY(dram_lat_ps)},
 	{{"NVM_LLC_LAT", LATENCY_FORM, "measured", "latency of this machine's last-level cache"},
 	 LATENCY(llc_lat_ps)},
+	{{"NVM_REGIONS", "off or only", "off",
+	  "only: emulate inside of regions that the program marks alone, not outside"},
+	 .kind = KIND_CHOICE, .member = MEMBER(regions), .choices = region_modes},
 	{{"NVM_FOLLOW", "on, off or always", "on",
 	  "whether children are emulated too; always: even those with an environment of their own"},
 	 .kind = KIND_CHOICE, .member = MEMBER(follow), .choices = followings,
@@ -157,8 +166,7 @@ static const struct row rows[] = {
 
 /* Of the interface, but not of this version: to ignore one would give false figures. */
 static const char *const absent_names[] = {
-	"NVM_RBW",        "NVM_WBW",      "NVM_REGIONS", "NVM_HEAT",
-	"NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
+	"NVM_RBW", "NVM_WBW", "NVM_HEAT", "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
 };
 
 static const char absent_text[] = "not available in this version of nvmemu";

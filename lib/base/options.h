@@ -25,6 +25,8 @@ enum nve_option_handover { NVE_HANDOVER_AT_SYNC, NVE_HANDOVER_AT_IO, NVE_HANDOVE
 /* always: also children with an environment in which nothing of ours is left */
 enum nve_option_follow { NVE_FOLLOW_OFF, NVE_FOLLOW_ON, NVE_FOLLOW_ALWAYS };
 
+enum nve_option_regions { NVE_REGIONS_OFF, NVE_REGIONS_ONLY };
+
 enum { NVE_PATH_BYTES = 1024 };
 
 struct nve_options {
@@ -38,6 +40,7 @@ struct nve_options {
 	int counters;        /* enum nve_option_counters */
 	int inject;          /* enum nve_option_inject */
 	int handover;        /* enum nve_option_handover */
+	int regions;         /* enum nve_option_regions */
 	int log_level;       /* enum nve_log_level */
 	bool strict;
 	int follow;                      /* enum nve_option_follow */

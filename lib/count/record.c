@@ -22,6 +22,7 @@ static const uint8_t magic[MAGIC_BYTES] = {0x93, 'N', 'V', 'M', 'R', 'E', 'C', '
 #define AT(member)        ((uint16_t)offsetof(struct nve_record_header, member))
 #define THREAD_AT(member) ((uint16_t)offsetof(struct nve_record_thread, member))
 #define EPOCH_AT(member)  ((uint16_t)offsetof(struct nve_record_epoch, member))
+#define REGION_AT(member) ((uint16_t)offsetof(struct nve_record_region, member))
 #define END_AT(member)    ((uint16_t)offsetof(struct nve_record_end, member))
 
 /* The numbers of each part, in the order in which they are written. */
@@ -39,6 +40,7 @@ static const uint16_t epoch_numbers[] = {
 	EPOCH_AT(dirty_se_ppm),  EPOCH_AT(latency_se_ps), EPOCH_AT(delay_owed_ns),
 	EPOCH_AT(delay_paid_ns),
 };
+static const uint16_t region_numbers[] = {REGION_AT(region), REGION_AT(parent), REGION_AT(owes)};
 static const uint16_t end_numbers[] = {
 	END_AT(thread),        END_AT(tid),           END_AT(when_ns),
 	END_AT(alive),         END_AT(lost),          END_AT(epochs),
@@ -62,12 +64,16 @@ _Static_assert(NUMBER_MAX_BYTES *NVE_ARRAY_SIZE(end_numbers) + NVE_RECORD_NAME_B
 /* What a record of each type consists of: numbers, then perhaps a name. */
 static const struct layout {
 	const uint16_t *numbers;
-	size_t count, name_at; /* 0: no name */
+	size_t count, name_at, name_bytes; /* 0: no name */
 } layouts[] = {
-	[NVE_RECORD_THREAD] = {thread_numbers, NVE_ARRAY_SIZE(thread_numbers), 0},
-	[NVE_RECORD_EPOCH] = {epoch_numbers, NVE_ARRAY_SIZE(epoch_numbers), 0},
-	[NVE_RECORD_THREAD_END] = {end_numbers, NVE_ARRAY_SIZE(end_numbers), END_AT(name)},
-	[NVE_RECORD_PROCESS_END] = {end_numbers, NVE_ARRAY_SIZE(end_numbers), END_AT(name)},
+	[NVE_RECORD_THREAD] = {thread_numbers, NVE_ARRAY_SIZE(thread_numbers), 0, 0},
+	[NVE_RECORD_EPOCH] = {epoch_numbers, NVE_ARRAY_SIZE(epoch_numbers), 0, 0},
+	[NVE_RECORD_THREAD_END] = {end_numbers, NVE_ARRAY_SIZE(end_numbers), END_AT(name),
+				   NVE_RECORD_NAME_BYTES},
+	[NVE_RECORD_PROCESS_END] = {end_numbers, NVE_ARRAY_SIZE(end_numbers), END_AT(name),
+				    NVE_RECORD_NAME_BYTES},
+	[NVE_RECORD_REGION] = {region_numbers, NVE_ARRAY_SIZE(region_numbers), REGION_AT(name),
+			       NVE_RECORD_REGION_BYTES},
 };
 
 /* CRC-32 as of zlib and Ethernet, four bits at a time. */
@@ -155,8 +161,8 @@ size_t nve_record_put(uint8_t *out, const struct nve_record *record)
 	for (size_t i = 0; i < layout->count; i++)
 		at = put_number(at, *number_of((void *)&record->thread, layout->numbers[i]));
 	if (layout->name_at) {
-		memcpy(at, (const char *)&record->thread + layout->name_at, NVE_RECORD_NAME_BYTES);
-		at += NVE_RECORD_NAME_BYTES;
+		memcpy(at, (const char *)&record->thread + layout->name_at, layout->name_bytes);
+		at += layout->name_bytes;
 	}
 	out[0] = record->type;
 	out[1] = (uint8_t)(at - out - 2);
@@ -219,6 +225,8 @@ static bool only_zeros(const uint8_t *data, size_t size)
 static int get_payload(const struct layout *layout, const uint8_t *at, const uint8_t *end,
 		       struct nve_record *record)
 {
+	char *name = (char *)&record->thread + layout->name_at;
+
 	for (size_t i = 0; i < layout->count; i++) {
 		at = get_number(at, end, number_of(&record->thread, layout->numbers[i]));
 		if (!at)
@@ -226,10 +234,10 @@ static int get_payload(const struct layout *layout, const uint8_t *at, const uin
 	}
 	if (!layout->name_at)
 		return 0;
-	if (end - at < NVE_RECORD_NAME_BYTES)
+	if (end - at < (ptrdiff_t)layout->name_bytes)
 		return -EBADMSG;
-	memcpy((char *)&record->thread + layout->name_at, at, NVE_RECORD_NAME_BYTES);
-	record->end.name[NVE_RECORD_NAME_BYTES - 1] = '\0';
+	memcpy(name, at, layout->name_bytes);
+	name[layout->name_bytes - 1] = '\0';
 	return 0;
 }
 

@@ -18,6 +18,7 @@ enum {
 	NVE_RECORD_HEADER_BYTES = 316,
 	NVE_RECORD_TEXT_BYTES = 64, /* of each text in the header, NUL-padded */
 	NVE_RECORD_NAME_BYTES = 16,
+	NVE_RECORD_REGION_BYTES = 64,       /* of a region's name */
 	NVE_RECORD_MAX_BYTES = 2 + 255 + 4, /* a record: type, length, payload, checksum */
 };
 
@@ -48,6 +49,7 @@ enum nve_record_type {
 	NVE_RECORD_EPOCH = 2,       /* an epoch, once the model has judged it */
 	NVE_RECORD_THREAD_END = 3,  /* totals of a thread */
 	NVE_RECORD_PROCESS_END = 4, /* totals of the process: what follows does not count */
+	NVE_RECORD_REGION = 5,      /* what epochs of a region belong to; once for each thread */
 };
 
 /* Threads are numbered in the order in which they were made, from 0. Times since the library's
@@ -60,11 +62,26 @@ struct nve_record_thread {
 struct nve_record_epoch {
 	uint64_t thread;
 	uint64_t when_ns; /* of its end, since the start */
-	uint64_t region;  /* 0: none */
+	uint64_t region;  /* 0: outside of all; others as records of regions have them */
 	uint64_t cpu_ns, stall_ns, stall_wb_ns, latency_ps, dram_lat_ps; /* struct nve_epoch */
 	uint64_t stall_se_ns, dirty_se_ppm, latency_se_ps; /* standard errors; 0: not known */
 	uint64_t delay_owed_ns; /* by the thread since its birth, this epoch included */
 	uint64_t delay_paid_ns; /* of that, when the epoch ended */
+};
+
+/* Do epochs of a region earn delay? */
+enum nve_record_owes {
+	NVE_RECORD_OWES = 0,
+	NVE_RECORD_PAUSED = 1,  /* no: the program had paused emulation */
+	NVE_RECORD_OUTSIDE = 2, /* no: outside of all, and emulated was inside alone */
+};
+
+/* A region of the program, or as much of it as it had paused. */
+struct nve_record_region {
+	uint64_t region; /* its number */
+	uint64_t parent; /* that of the region that it was begun in, 0: in none */
+	uint64_t owes;   /* enum nve_record_owes */
+	char name[NVE_RECORD_REGION_BYTES];
 };
 
 /* Totals of a thread or of the process; names as in reports. */
@@ -87,6 +104,7 @@ struct nve_record {
 		struct nve_record_thread thread;
 		struct nve_record_epoch epoch;
 		struct nve_record_end end;
+		struct nve_record_region region;
 	};
 };
 

@@ -31,6 +31,11 @@ static size_t first_bytes(const struct nve_replay *r)
 	return ((size_t)r->threads + 2) * sizeof(*r->first);
 }
 
+static size_t region_bytes(const struct nve_replay *r)
+{
+	return (size_t)r->regions * sizeof(*r->region);
+}
+
 static int complain(struct nve_replay_error *error, int rc, size_t at, uint32_t version)
 {
 	switch (rc) {
@@ -64,17 +69,31 @@ static bool epoch_possible(const struct nve_record_epoch *e)
 {
 	return e->thread < NVE_REPLAY_THREADS_MAX && e->cpu_ns <= TIME_MAX_NS &&
 	       e->stall_ns <= TIME_MAX_NS && e->stall_wb_ns <= TIME_MAX_NS &&
-	       e->latency_ps <= LATENCY_MAX_PS && e->dram_lat_ps <= LATENCY_MAX_PS;
+	       e->latency_ps <= LATENCY_MAX_PS && e->dram_lat_ps <= LATENCY_MAX_PS &&
+	       e->region < NVE_REPLAY_REGIONS_MAX;
 }
 
-/* The next epoch of the record; returns as nve_record_get() does. */
-static int next_epoch(struct nve_replay *r, const uint8_t *data, size_t size, size_t *at,
-		      struct nve_record *record)
+/* Regions are numbered in the order in which they were begun. */
+static bool region_possible(const struct nve_record_region *region)
+{
+	return region->region < NVE_REPLAY_REGIONS_MAX &&
+	       (region->parent < region->region || !region->parent);
+}
+
+static bool possible(const struct nve_record *record)
+{
+	return record->type == NVE_RECORD_EPOCH ? epoch_possible(&record->epoch)
+						: region_possible(&record->region);
+}
+
+/* The next epoch or region of the record; returns as nve_record_get() does. */
+static int next_of_interest(struct nve_replay *r, const uint8_t *data, size_t size, size_t *at,
+			    struct nve_record *record)
 {
 	int rc;
 
 	while ((rc = nve_record_get(data, size, at, record)) == 1) {
-		if (record->type == NVE_RECORD_EPOCH)
+		if (record->type == NVE_RECORD_EPOCH || record->type == NVE_RECORD_REGION)
 			return 1;
 		if (record->type == NVE_RECORD_PROCESS_END) {
 			r->complete = true;
@@ -84,52 +103,83 @@ static int next_epoch(struct nve_replay *r, const uint8_t *data, size_t size, si
 	return rc;
 }
 
+/* False: more than can be. */
+static bool add(struct nve_replay *r, const struct nve_record *record)
+{
+	const struct nve_record_epoch *e = &record->epoch;
+
+	if (record->type == NVE_RECORD_REGION) {
+		r->regions++;
+		return true;
+	}
+	if (r->cpu_ns > UINT64_MAX - e->cpu_ns)
+		return false;
+	r->epochs++;
+	r->cpu_ns += e->cpu_ns;
+	if (e->thread >= r->threads)
+		r->threads = e->thread + 1;
+	return true;
+}
+
 static int count(struct nve_replay *r, const uint8_t *data, size_t size, size_t *at)
 {
 	struct nve_record record;
 	size_t start = *at;
 	int rc;
 
-	while ((rc = next_epoch(r, data, size, at, &record)) == 1) {
-		const struct nve_record_epoch *e = &record.epoch;
-
-		if (!epoch_possible(e) || r->cpu_ns > UINT64_MAX - e->cpu_ns) {
+	while ((rc = next_of_interest(r, data, size, at, &record)) == 1) {
+		if (!possible(&record) || !add(r, &record)) {
 			*at = start;
 			return -ERANGE;
 		}
-		r->epochs++;
-		r->cpu_ns += e->cpu_ns;
-		if (e->thread >= r->threads)
-			r->threads = e->thread + 1;
 		start = *at;
 	}
 	return rc == -ENODATA ? 0 : rc;
+}
+
+static void keep(struct nve_replay *r, const struct nve_record_epoch *e)
+{
+	uint64_t *place = r->first + 1;
+
+	r->epoch[place[e->thread]++] = (struct nve_epoch){
+		.cpu_ns = e->cpu_ns,
+		.stall_ns = e->stall_ns,
+		.stall_wb_ns = e->stall_wb_ns,
+		.latency_ps = e->latency_ps,
+		.dram_lat_ps = e->dram_lat_ps,
+		.stall_se_ns = e->stall_se_ns,
+		.dirty_se_ppm = e->dirty_se_ppm,
+		.latency_se_ps = e->latency_se_ps,
+		.region = (uint32_t)e->region,
+	};
 }
 
 /* By thread: how many each has, where each begins, then each to its place. */
 static void sort(struct nve_replay *r, const uint8_t *data, size_t size, size_t start)
 {
 	struct nve_record record;
-	uint64_t *place = r->first + 1;
+	uint64_t region = 0;
 
-	for (size_t at = start; next_epoch(r, data, size, &at, &record) == 1;)
-		r->first[record.epoch.thread + 2]++;
+	for (size_t at = start; next_of_interest(r, data, size, &at, &record) == 1;)
+		if (record.type == NVE_RECORD_EPOCH)
+			r->first[record.epoch.thread + 2]++;
 	for (uint64_t i = 2; i < r->threads + 2; i++)
 		r->first[i] += r->first[i - 1];
-	for (size_t at = start; next_epoch(r, data, size, &at, &record) == 1;) {
-		const struct nve_record_epoch *e = &record.epoch;
-
-		r->epoch[place[e->thread]++] = (struct nve_epoch){
-			.cpu_ns = e->cpu_ns,
-			.stall_ns = e->stall_ns,
-			.stall_wb_ns = e->stall_wb_ns,
-			.latency_ps = e->latency_ps,
-			.dram_lat_ps = e->dram_lat_ps,
-			.stall_se_ns = e->stall_se_ns,
-			.dirty_se_ppm = e->dirty_se_ppm,
-			.latency_se_ps = e->latency_se_ps,
-		};
+	for (size_t at = start; next_of_interest(r, data, size, &at, &record) == 1;) {
+		if (record.type == NVE_RECORD_EPOCH)
+			keep(r, &record.epoch);
+		else
+			r->region[region++] = record.region;
 	}
+}
+
+static int map_all(struct nve_replay *r)
+{
+	r->epoch = map_bytes(epoch_bytes(r));
+	r->first = map_bytes(first_bytes(r));
+	if (r->regions)
+		r->region = map_bytes(region_bytes(r));
+	return r->epoch && r->first && (r->region || !r->regions) ? 0 : -ENOMEM;
 }
 
 int nve_replay_parse(struct nve_replay *r, const uint8_t *data, size_t size,
@@ -146,11 +196,8 @@ int nve_replay_parse(struct nve_replay *r, const uint8_t *data, size_t size,
 	start = at;
 	if (!rc)
 		rc = count(r, data, size, &at);
-	if (!rc && r->epochs) {
-		r->epoch = map_bytes(epoch_bytes(r));
-		r->first = map_bytes(first_bytes(r));
-		rc = r->epoch && r->first ? 0 : -ENOMEM;
-	}
+	if (!rc && r->epochs)
+		rc = map_all(r);
 	if (rc) {
 		nve_replay_free(r);
 		return complain(error, rc, at, version);
@@ -235,6 +282,8 @@ void nve_replay_free(struct nve_replay *r)
 		munmap(r->epoch, epoch_bytes(r));
 	if (r->first)
 		munmap(r->first, first_bytes(r));
+	if (r->region)
+		munmap(r->region, region_bytes(r));
 	memset(r, 0, sizeof(*r));
 }
 

@@ -16,7 +16,7 @@
 #include "count/record.h"
 #include "count/source.h"
 
-enum { NVE_REPLAY_THREADS_MAX = 1 << 24 };
+enum { NVE_REPLAY_THREADS_MAX = 1 << 24, NVE_REPLAY_REGIONS_MAX = 4096 };
 
 struct nve_replay {
 	struct nve_record_header header;
@@ -25,6 +25,9 @@ struct nve_replay {
 	uint64_t cpu_ns;          /* sum of all epochs */
 	struct nve_epoch *epoch;  /* by thread, each thread's in order */
 	uint64_t *first;          /* of each thread; threads + 1 of them */
+	/* what the record says of the regions, which epochs name; each perhaps several times */
+	struct nve_record_region *region;
+	uint64_t regions;
 };
 
 struct nve_replay_error {

@@ -24,6 +24,7 @@ struct nve_epoch {
 	 * time that the handler waited for its own touches beyond what they spare the program */
 	uint32_t dirty_ppm;
 	uint64_t looked_ns;
+	uint32_t region; /* of a replay: the lane (emu/regions.h) that it belongs to */
 };
 
 /* Where each quantity comes from; why not from a better source, and what mends that (empty where

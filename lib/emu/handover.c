@@ -24,14 +24,20 @@ static struct {
 	uint32_t kinds;
 	uint64_t tsc_khz;
 	double pass_ns, clock_ns; /* cost of a hook without payment, and of reading the CPU clock */
+	_Atomic uint32_t marker_ps; /* of a pair of markers */
 	_Atomic bool off, company;
 } state;
 
 /* Nobody waits at the locks of a process that has always been one thread without children. */
-static uint32_t kinds_to_arm(void)
+static uint32_t kinds_to_arm(const struct nve_thread *t)
 {
-	return atomic_load(&state.company) ? state.kinds
-					   : state.kinds & ~(uint32_t)NVE_HANDOVER_SYNC;
+	uint32_t kinds = state.kinds;
+
+	if (!atomic_load(&state.company))
+		kinds &= ~(uint32_t)NVE_HANDOVER_SYNC;
+	if (!t->regions.begins && !t->regions.pauses)
+		kinds &= ~(uint32_t)NVE_HANDOVER_REGION;
+	return kinds;
 }
 
 /* For this thread and its own handler. */
@@ -43,13 +49,14 @@ static void set_busy(struct nve_thread *t, bool busy)
 	atomic_signal_fence(memory_order_seq_cst);
 }
 
-/* The calling thread, unless it has nothing to do here. A vfork child has its parent's state, and
- * its parent waits: it may account, but not pay. */
+/* The calling thread, unless it has nothing to do here, as where nothing is emulated. A vfork child
+ * has its parent's state, and its parent waits: it may account, but not pay. */
 static struct nve_thread *enter(void)
 {
 	struct nve_thread *t = nve_thread_self;
 
-	if (!t || t->busy || atomic_load_explicit(&state.off, memory_order_relaxed))
+	if (!t || t->busy || atomic_load_explicit(&state.off, memory_order_relaxed) ||
+	    !nve_regions_emulates(&t->regions, t->regions.open.lane))
 		return NULL;
 	set_busy(t, true);
 	t->hook_ns += state.pass_ns;
@@ -58,7 +65,7 @@ static struct nve_thread *enter(void)
 
 static uint64_t serve(struct nve_thread *t, uint64_t delay_ns, uint64_t now_ns)
 {
-	uint64_t start_ns = now_ns, part_ns, served_ns = 0;
+	uint64_t start_ns = now_ns, start_tsc = nve_tsc(), part_ns, served_ns = 0;
 
 	while (served_ns < delay_ns) {
 		part_ns = NVE_MIN(delay_ns - served_ns, (uint64_t)PAY_MAX_NS);
@@ -68,6 +75,7 @@ static uint64_t serve(struct nve_thread *t, uint64_t delay_ns, uint64_t now_ns)
 			break;
 	}
 	t->mark_ns += now_ns - start_ns;
+	nve_regions_served(&t->regions, served_ns, nve_tsc() - start_tsc);
 	nve_estimate_paid(&t->estimate, now_ns);
 	return served_ns;
 }
@@ -150,8 +158,8 @@ static uint32_t kinds(const struct nve_options *options)
 	if (options->inject == NVE_INJECT_OFF)
 		return 0;
 	switch (options->handover) {
-	case NVE_HANDOVER_AT_SYNC: return NVE_HANDOVER_SYNC;
-	case NVE_HANDOVER_AT_IO: return NVE_HANDOVER_SYNC | NVE_HANDOVER_IO;
+	case NVE_HANDOVER_AT_SYNC: return NVE_HANDOVER_SYNC | NVE_HANDOVER_REGION;
+	case NVE_HANDOVER_AT_IO: return NVE_HANDOVER_SYNC | NVE_HANDOVER_IO | NVE_HANDOVER_REGION;
 	default: return 0;
 	}
 }
@@ -195,11 +203,14 @@ void nve_handover_begin(struct nve_thread *t)
 	clear(t);
 }
 
-/* Returns what hooks have cost since the last call, ns. */
+/* Returns what hooks and markers have cost since the last call, ns. */
 static uint64_t take_cost(struct nve_thread *t)
 {
-	uint64_t cost_ns = (uint64_t)t->hook_ns;
+	uint64_t cost_ns;
 
+	t->hook_ns += (double)nve_regions_take_markers(&t->regions) *
+		      atomic_load_explicit(&state.marker_ps, memory_order_relaxed) / 1e3;
+	cost_ns = (uint64_t)t->hook_ns;
 	t->hook_ns -= (double)cost_ns;
 	t->cost_ns += cost_ns;
 	return cost_ns;
@@ -210,6 +221,11 @@ void nve_handover_end(void)
 	nve_handover_armed = 0;
 	if (nve_thread_self)
 		nve_thread_self->mark_ns += take_cost(nve_thread_self);
+}
+
+void nve_handover_set_marker_cost(double marker_ns)
+{
+	atomic_store(&state.marker_ps, (uint32_t)(marker_ns * 1e3));
 }
 
 void nve_handover_off(void)
@@ -245,7 +261,7 @@ void nve_handover_learn(struct nve_thread *t, bool running, double time_ns, doub
 {
 	bool owes = nve_estimate_learn(&t->estimate, running, time_ns, stall_ns,
 				       nve_monitor_delay_per_stall(t));
-	uint32_t armed = owes ? kinds_to_arm() : 0, gain_milli = atomic_load(&t->gain_milli);
+	uint32_t armed = owes ? kinds_to_arm(t) : 0, gain_milli = atomic_load(&t->gain_milli);
 
 	if (gain_milli)
 		nve_estimate_set_gain(&t->estimate, gain_milli / 1e3);

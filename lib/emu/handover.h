@@ -14,7 +14,8 @@
 #include "base/options.h"
 #include "emu/thread.h"
 
-enum { NVE_HANDOVER_SYNC = 1, NVE_HANDOVER_IO = 2 };
+/* The last: at the markers of regions, so that delay is served where it was earned. */
+enum { NVE_HANDOVER_SYNC = 1, NVE_HANDOVER_IO = 2, NVE_HANDOVER_REGION = 4 };
 
 /* Kinds of hooks that have something to do in the calling thread: none as long as it owes nothing.
  */
@@ -31,6 +32,9 @@ void nve_handover_end(void);
 /* The process is about to have another thread, or a child, which may share its locks. Before that
  * there is no hand-over at locks. */
 void nve_handover_company(void);
+
+/* What a region's begin and end, or a pause and its end, take together. Once it is known. */
+void nve_handover_set_marker_cost(double marker_ns);
 
 /* No thread does anything at hooks any more: system calls of ours may be forbidden. */
 void nve_handover_off(void);

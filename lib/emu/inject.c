@@ -107,7 +107,7 @@ uint64_t nve_inject_serve(uint64_t delay_ns, uint64_t *cpu_now_ns)
 /* What was injected, and what the tool's own cost has delayed the thread. */
 static uint64_t delayed_ns(const struct nve_thread *t)
 {
-	int64_t cost = (int64_t)t->cost_ns - (int64_t)t->saved_ns;
+	int64_t cost = (int64_t)t->cost_ns - (int64_t)t->saved_ns - t->aside_ns;
 
 	return t->spun_ns + (uint64_t)NVE_MAX(cost, (int64_t)0);
 }
@@ -140,6 +140,7 @@ static uint64_t serve_due(struct nve_thread *t)
 	now_ns = cpu_ns();
 	served_ns = nve_inject_serve((uint64_t)due, &now_ns);
 	t->spun_ns += served_ns;
+	nve_regions_served(&t->regions, served_ns, 0);
 	return served_ns;
 }
 
@@ -176,12 +177,17 @@ static void settle(struct nve_thread *t)
 
 static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 {
+	const struct nve_regions_sample rest = {.tsc = nve_tsc(), .ran_ns = rest_ns};
 	struct nve_thread_epoch *ended = ring_head(t, rest_ns != 0);
 
 	if (!ended)
 		return; /* the epoch goes on and ends with the next sample */
 	memset(&ended->epoch, 0, sizeof(ended->epoch));
 	nve_ahead_epoch(t->ahead, rest_ns, &ended->epoch);
+	if (rest_ns)
+		nve_regions_sample(&t->regions, &rest);
+	ended->parts = nve_regions_end_epoch(&t->regions, &ended->epoch, t->part[ended - t->ring],
+					     &ended->lane);
 	t->since_epoch_ns = 0;
 	ended->foreseen_ns = t->foreseen_ns;
 	t->foreseen_ns = 0;
@@ -199,6 +205,8 @@ static void replay(struct nve_thread *t, uint64_t ran_ns)
 	t->replay.ran_ns += ran_ns;
 	while (nve_replay_due(&t->replay) && (ended = ring_head(t, true))) {
 		nve_replay_take(&t->replay, &ended->epoch);
+		ended->parts = 1;
+		ended->lane = ended->epoch.region;
 		ended->estimated_ns = ended->foreseen_ns = 0;
 		send_epoch(t, ended);
 		sent = true;
@@ -207,16 +215,50 @@ static void replay(struct nve_thread *t, uint64_t ran_ns)
 		settle(t);
 }
 
-/* Samples and looks ahead. Returns what that saved the program, ns. */
-static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns,
-		       struct nve_ahead_tick tick, bool running)
+/* What a tick has met. */
+struct tick {
+	const ucontext_t *uc;
+	uint64_t tsc, ran_ns; /* the program's CPU time since the last one */
+	struct nve_ahead_tick ahead;
+	bool running;
+};
+
+/* What look-ahead has said of the sample, as differences of its sums. Returns whether the epoch is
+ * to end. */
+static bool book_sample(struct nve_thread *t, const struct tick *tick,
+			const struct nve_regions_sample *before)
 {
+	const struct nve_ahead_counts *c = nve_ahead_counts(t->ahead);
+	const struct nve_regions_sample s = {
+		.tsc = tick->tsc,
+		.ran_ns = tick->ran_ns,
+		.sampled = true,
+		.answered_ns = (double)c->answered_ns - before->answered_ns,
+		.stall_ns = c->label_ns - before->stall_ns,
+		.dirty_weight = c->dirty_weight - before->dirty_weight,
+		.dirty = c->dirty - before->dirty,
+	};
+	uint32_t lane = t->regions.open.lane;
+	double delay_per_stall = nve_monitor_delay_per_stall(t);
+	double factor = nve_regions_delay_factor(&t->regions, lane, delay_per_stall);
+
+	if (!nve_regions_emulates(&t->regions, lane))
+		factor = 0;
+	nve_handover_learn(t, tick->running, s.answered_ns, factor * s.stall_ns);
+	t->foreseen_ns += factor * s.stall_ns * delay_per_stall;
+	t->since_epoch_ns += tick->ran_ns;
+	return nve_regions_sample(&t->regions, &s) || t->since_epoch_ns >= state.config.epoch_ns;
+}
+
+/* Samples and looks ahead. Returns what that saved the program, ns. */
+static uint64_t sample(struct nve_thread *t, const struct tick *tick)
+{
+	struct nve_regions_sample before = {0};
 	const struct nve_ahead_counts *c;
-	uint64_t saved_ns, answered_ns;
-	double stall_ns;
+	uint64_t saved_ns;
 
 	if (state.config.replay) {
-		replay(t, ran_ns);
+		replay(t, tick->ran_ns);
 		return 0;
 	}
 	if (!t->ahead)
@@ -226,14 +268,12 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 		return 0;
 	}
 	c = nve_ahead_counts(t->ahead);
-	answered_ns = c->answered_ns;
-	stall_ns = c->label_ns;
-	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, tick, nve_guard);
-	stall_ns = c->label_ns - stall_ns;
-	nve_handover_learn(t, running, (double)(c->answered_ns - answered_ns), stall_ns);
-	t->foreseen_ns += stall_ns * nve_monitor_delay_per_stall(t);
-	t->since_epoch_ns += ran_ns;
-	if (t->since_epoch_ns >= state.config.epoch_ns)
+	before.answered_ns = (double)c->answered_ns;
+	before.stall_ns = c->label_ns;
+	before.dirty_weight = c->dirty_weight;
+	before.dirty = c->dirty;
+	saved_ns = nve_ahead_sample(t->ahead, tick->uc, tick->ran_ns, tick->ahead, nve_guard);
+	if (book_sample(t, tick, &before))
 		end_epoch(t, 0);
 	return saved_ns;
 }
@@ -267,12 +307,23 @@ static void look_around(const struct nve_thread *t)
 		nve_pages_refresh();
 }
 
+/* The tool's own cost; where nothing is emulated it pays for nothing. */
+static void charge(struct nve_thread *t, uint64_t cost_ns, uint64_t saved_ns)
+{
+	t->cost_ns += cost_ns;
+	t->saved_ns += saved_ns;
+	if (!nve_regions_emulates(&t->regions, t->regions.open.lane))
+		t->aside_ns += (int64_t)cost_ns - (int64_t)saved_ns;
+	if (t->ahead)
+		nve_ahead_charge(t->ahead, (int64_t)cost_ns - (int64_t)saved_ns);
+}
+
 static void on_timer(struct nve_thread *t, ucontext_t *uc)
 {
-	uint64_t enter_ns = cpu_ns(), ran_ns = enter_ns - t->mark_ns, saved_ns, served_ns, cost_ns;
+	struct tick tick = {
+		.uc = uc, .tsc = nve_tsc(), .ahead = {.at_ns = nve_clock_ns(CLOCK_MONOTONIC)}};
+	uint64_t enter_ns = cpu_ns(), saved_ns, served_ns;
 	struct nve_thread_times now;
-	struct nve_ahead_tick tick = {.at_ns = nve_clock_ns(CLOCK_MONOTONIC)};
-	bool running;
 
 	if (nve_handover_is_busy(t)) {
 		/* Not the program's time. The next tick of the kernel brings the next signal. */
@@ -281,15 +332,16 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 		return;
 	}
 	/* Delivery and return of the signal stand between two marks, but are not the program's. */
-	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
-	running = nve_handover_enter_tick(t, enter_ns, &ran_ns);
+	tick.ran_ns = enter_ns - t->mark_ns;
+	tick.ran_ns -= NVE_MIN(tick.ran_ns, state.config.signal_ns);
+	tick.running = nve_handover_enter_tick(t, enter_ns, &tick.ran_ns);
 	read_times(&now);
 	nve_restart_call(uc);
 	if (!nve_pages_known())
 		look_around(t);
-	tick.in_kernel = ran_in_kernel(&t->mark, &now);
-	tick.preempted = now.preempted != t->mark.preempted;
-	saved_ns = sample(t, uc, ran_ns, tick, running);
+	tick.ahead.in_kernel = ran_in_kernel(&t->mark, &now);
+	tick.ahead.preempted = now.preempted != t->mark.preempted;
+	saved_ns = sample(t, &tick);
 	if (nve_pages_wanted())
 		look_around(t);
 	served_ns = nve_handover_serves(t, enter_ns) ? 0 : serve_due(t);
@@ -298,13 +350,12 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 		read_times(&now);
 	t->mark = now;
 	t->mark_ns = cpu_ns();
-	cost_ns = t->mark_ns - enter_ns - NVE_MIN(served_ns, t->mark_ns - enter_ns) +
-		  state.config.signal_ns;
-	t->cost_ns += cost_ns;
-	t->saved_ns += saved_ns;
-	if (t->ahead)
-		nve_ahead_charge(t->ahead, (int64_t)cost_ns - (int64_t)saved_ns);
-	nve_handover_leave_tick(t, running, t->mark_ns);
+	charge(t,
+	       t->mark_ns - enter_ns - NVE_MIN(served_ns, t->mark_ns - enter_ns) +
+		       state.config.signal_ns,
+	       saved_ns);
+	nve_regions_mark(&t->regions, nve_tsc());
+	nve_handover_leave_tick(t, tick.running, t->mark_ns);
 	timer_arm(t->timer_id, state.sample_ns);
 }
 
@@ -384,6 +435,7 @@ int nve_inject_start(struct nve_thread *t)
 	if (rc)
 		return rc;
 	read_times(&t->mark);
+	nve_regions_mark(&t->regions, nve_tsc());
 	t->mark_ns = cpu_ns();
 	t->has_timer = true;
 	rc = timer_arm(t->timer_id, state.sample_ns);

@@ -5,6 +5,7 @@
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -82,13 +83,42 @@ static void record_birth(struct nve_thread *t)
 	nve_recorder_add(&t->record, &record);
 }
 
-static void record_epoch(struct nve_thread *t, const struct nve_thread_epoch *ended)
+/* How regions are numbered in a record: as lanes. Returns whether it is known now. */
+static bool record_lane(struct nve_thread *t, uint32_t lane)
 {
-	const struct nve_epoch *e = &ended->epoch;
+	const struct nve_region_node *node = &t->regions.table->node[lane / 2];
+	struct nve_record record = {
+		.type = NVE_RECORD_REGION,
+		.region = {.region = lane,
+			   .parent = 2 * node->parent,
+			   .owes = lane & 1                                  ? NVE_RECORD_PAUSED
+				   : nve_regions_emulates(&t->regions, lane) ? NVE_RECORD_OWES
+									     : NVE_RECORD_OUTSIDE},
+	};
+
+	memcpy(record.region.name, node->name, sizeof(node->name));
+	return nve_recorder_add(&t->record, &record);
+}
+
+/* With the regions that it was begun in. */
+static void record_region(struct nve_thread *t, uint32_t lane)
+{
+	while (!t->regions.model[lane].recorded) {
+		t->regions.model[lane].recorded = record_lane(t, lane);
+		if (lane <= 1 || !t->regions.model[lane].recorded)
+			return;
+		lane = 2 * t->regions.table->node[lane / 2].parent;
+	}
+}
+
+static void record_epoch(struct nve_thread *t, const struct nve_thread_epoch *ended,
+			 const struct nve_epoch *e, uint32_t lane)
+{
 	struct nve_record record = {
 		.type = NVE_RECORD_EPOCH,
 		.epoch = {.thread = t->number,
 			  .when_ns = nve_recorder_when_ns(ended->ended_ns),
+			  .region = lane,
 			  .cpu_ns = e->cpu_ns,
 			  .stall_ns = e->stall_ns,
 			  .stall_wb_ns = e->stall_wb_ns,
@@ -103,6 +133,8 @@ static void record_epoch(struct nve_thread *t, const struct nve_thread_epoch *en
 
 	if (!t->record_begun)
 		record_birth(t);
+	if (lane || !nve_regions_emulates(&t->regions, lane))
+		record_region(t, lane);
 	nve_recorder_add(&t->record, &record);
 }
 
@@ -128,10 +160,13 @@ static void note_when(struct nve_thread *t, const struct nve_thread_epoch *ended
 	t->settled_ns = ended->ended_ns;
 }
 
-static void settle_epoch(struct nve_thread *t, const struct nve_thread_epoch *ended)
+/* An epoch, or the part of it that the lane has. Adds what it owes to *sum. */
+static void settle_part(struct nve_thread *t, const struct nve_thread_epoch *ended,
+			const struct nve_epoch *e, uint32_t lane, struct nve_model_delay *sum)
 {
-	const struct nve_epoch *e = &ended->epoch;
-	struct nve_model_delay d = nve_model_delay(&target, e, &t->carry);
+	static const struct nve_model_target none;
+	bool emulated = nve_regions_emulates(&t->regions, lane);
+	struct nve_model_delay d = nve_model_delay(emulated ? &target : &none, e, &t->carry);
 	struct nve_thread_model *m = &t->model;
 
 	m->epochs++;
@@ -143,12 +178,35 @@ static void settle_epoch(struct nve_thread *t, const struct nve_thread_epoch *en
 	m->clamps += d.clamps;
 	m->delay_owed_ns += d.delay_ns;
 	m->dram_lat_ps_by_stall += (double)e->dram_lat_ps * (double)e->stall_ns;
-	note_when(t, ended, &d);
-	note_ratio(t, e->stall_ns, d.delay_ns);
-	note_gain(t, ended->estimated_ns, d.delay_ns);
+	nve_regions_settle(&t->regions, lane, e, &d);
+	if (emulated)
+		note_ratio(t, e->stall_ns, d.delay_ns);
 	atomic_fetch_add(&t->owed_ns, d.delay_ns);
 	if (nve_recorder_on())
-		record_epoch(t, ended);
+		record_epoch(t, ended, e, lane);
+	sum->ma_ro += d.ma_ro;
+	sum->ma_wb += d.ma_wb;
+	sum->delay_ns += d.delay_ns;
+}
+
+static void settle_epoch(struct nve_thread *t, uint32_t at, const struct nve_thread_epoch *ended)
+{
+	struct nve_region_part *parts = t->part[at % NVE_THREAD_RING];
+	struct nve_model_delay sum = {0};
+	struct nve_epoch part;
+
+	if (ended->parts <= 1) {
+		settle_part(t, ended, &ended->epoch, ended->lane, &sum);
+	} else {
+		nve_region_parts_fit(&ended->epoch, parts, ended->parts);
+		t->model.clamps += ended->epoch.stall_wb_ns > ended->epoch.stall_ns;
+		for (uint32_t i = 0; i < ended->parts; i++) {
+			nve_region_parts_take(&ended->epoch, parts, ended->parts, i, &part);
+			settle_part(t, ended, &part, parts[i].lane, &sum);
+		}
+	}
+	note_when(t, ended, &sum);
+	note_gain(t, ended->estimated_ns, sum.delay_ns);
 }
 
 static struct nve_pmu_pending pending_of(const struct nve_thread *t, uint32_t head)
@@ -174,7 +232,7 @@ static void settle_up_to(struct nve_thread *t, uint32_t head, bool counted)
 
 		if (counted)
 			nve_pmu_apply(&t->pmu, &pending, &ended.epoch);
-		settle_epoch(t, &ended);
+		settle_epoch(t, i, &ended);
 		atomic_store(&t->tail, i + 1);
 	}
 }

@@ -176,13 +176,14 @@ int nve_recorder_descriptor(void)
 	return is_ours(state.descriptor) ? state.descriptor : open_record();
 }
 
-void nve_recorder_add(struct nve_recorder_buffer *b, const struct nve_record *record)
+bool nve_recorder_add(struct nve_recorder_buffer *b, const struct nve_record *record)
 {
 	if (sizeof(b->bytes) - b->used < NVE_RECORD_MAX_BYTES) {
 		b->lost += record->type == NVE_RECORD_EPOCH;
-		return;
+		return false;
 	}
 	b->used += (uint32_t)nve_record_put(b->bytes + b->used, record);
+	return true;
 }
 
 /* A write that ends half done is followed by none: what came after it could not be read. */

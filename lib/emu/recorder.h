@@ -18,7 +18,7 @@
 
 #include "count/record.h"
 
-enum { NVE_RECORDER_BUFFER_BYTES = 4096 };
+enum { NVE_RECORDER_BUFFER_BYTES = 8192 };
 
 struct nve_recorder_buffer {
 	uint32_t used;
@@ -52,7 +52,8 @@ void nve_recorder_after_fork(void);
 /* For a thread with a file table of its own: its descriptor for the record, or -1. */
 int nve_recorder_descriptor(void);
 
-void nve_recorder_add(struct nve_recorder_buffer *b, const struct nve_record *record);
+/* False: there was no room, and an epoch is counted as lost. */
+bool nve_recorder_add(struct nve_recorder_buffer *b, const struct nve_record *record);
 
 /*
  * Writes what is in the buffer. descriptor: of the caller's own file table, or -1. may_open: the

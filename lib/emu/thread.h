@@ -21,6 +21,7 @@
 #include "emu/estimate.h"
 #include "emu/model.h"
 #include "emu/recorder.h"
+#include "emu/regions.h"
 
 enum { NVE_THREAD_RING = 64 };
 
@@ -37,6 +38,8 @@ struct nve_thread_epoch {
 	uint64_t served_ns; /* delay of the thread until then, by injection or by the tool's cost */
 	double estimated_ns; /* its delay, as at hand-overs; 0: there were none */
 	double foreseen_ns;  /* its delay, as the ticks have served it */
+	/* more than one: the thread's parts; else all of it belongs to the lane (regions.h) */
+	uint32_t parts, lane;
 };
 
 /* The kernel's account of a thread. */
@@ -70,6 +73,7 @@ struct nve_thread {
 	uint64_t spun_ns;             /* delay injected */
 	uint64_t cost_ns;  /* handlers' CPU time without injection, savings not subtracted */
 	uint64_t saved_ns; /* what look-ahead saved the program */
+	int64_t aside_ns;  /* of these two, where nothing is emulated: that pays for nothing */
 	uint64_t samples_lost;
 	bool ending; /* no more samples */
 	/* at hooks: delay injected there, part of spun_ns; how often; their cost, not yet in
@@ -103,6 +107,9 @@ struct nve_thread {
 	_Atomic uint32_t gain_milli;            /* of estimates; likewise */
 	_Atomic uint32_t wake;                  /* futex word: counts wake-ups of the monitor */
 	_Atomic bool stop;                      /* the monitor shall end */
+
+	struct nve_regions regions;
+	struct nve_region_part part[NVE_THREAD_RING][NVE_REGION_PARTS]; /* of epochs in the ring */
 };
 
 /* The calling thread's state; NULL when it is not emulated. */

@@ -280,6 +280,7 @@ static void write_threads(struct nve_json *j, const struct nve_snapshot *s)
 		if (s->replay.file)
 			write_left(j, &t->totals);
 		write_totals(j, &t->totals, NULL);
+		nve_report_thread_regions(j, &s->regions, &t->regions);
 		nve_json_close(j);
 	}
 	nve_json_close(j);
@@ -303,6 +304,7 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 	nve_json_object(&j, "totals");
 	write_totals(&j, &s->totals, s);
 	nve_json_close(&j);
+	nve_report_regions(&j, &s->regions);
 	nve_report_timeline(&j, &s->timeline);
 	write_threads(&j, s);
 	nve_json_close(&j);

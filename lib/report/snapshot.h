@@ -15,6 +15,7 @@
 #include "count/ahead/interp.h"
 #include "count/pmu/pmu.h"
 #include "count/source.h"
+#include "report/regions.h"
 
 enum { NVE_SNAPSHOT_STOP_NAMES = 16, NVE_SNAPSHOT_TIMELINES = 16 };
 
@@ -66,6 +67,7 @@ struct nve_thread_snapshot {
 	bool alive;
 	char name[16];
 	struct nve_totals totals;
+	struct nve_region_rows regions;
 };
 
 struct nve_timeline_thread {
@@ -122,6 +124,7 @@ struct nve_snapshot {
 	struct nve_machine_snapshot machine;
 	struct nve_options options;
 	struct nve_replay_snapshot replay;
+	struct nve_regions_snapshot regions;
 	struct nve_totals totals;
 	struct nve_timeline_snapshot timeline;
 	/* instructions that ended windows early, most frequent first; unused names are empty */

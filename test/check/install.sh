@@ -18,15 +18,42 @@ version=$(sed -n 's/^#define NVMEMU_VERSION[[:space:]]*"\(.*\)"/\1/p' "$prefix/i
 # A build with sanitizers or without the header's version would pass below by accident.
 [ -n "$version" ] || fail "the header has no version"
 
-cat >"$work/user.c" <<'END'
+# Each function is linked; nothing is emulated.
+mkdir "$work/user"
+cat >"$work/user/user.c" <<'END'
 #include <nvmemu.h>
 #include <stdio.h>
 #include <string.h>
 
 int main(void)
 {
+	struct nvmemu_stats stats;
+
+	nvmemu_region_begin("outer");
+	nvmemu_region_begin("inner");
+	nvmemu_pause();
+	nvmemu_resume();
+	nvmemu_region_end();
+	nvmemu_region_end_named("outer");
+	stats.size = sizeof(stats);
+	stats.scope = NVMEMU_PROCESS;
+	if (nvmemu_stats(&stats) != 0 || stats.emulated)
+		return 2;
 	puts(nvmemu_version());
 	return strcmp(nvmemu_version(), NVMEMU_VERSION) != 0;
+}
+END
+cat >"$work/user/user.cpp" <<'END'
+#include <nvmemu.h>
+#include <cstdio>
+
+int main()
+{
+	nvmemu::region region("all");
+	nvmemu::pause pause;
+
+	std::puts(nvmemu_version());
+	return 0;
 }
 END
 
@@ -42,22 +69,32 @@ by_pkg_config() {
 	export PKG_CONFIG_PATH="$libdir/pkgconfig"
 
 	[ "$(pkg-config --modversion nvmemu)" = "$version" ] || fail "pkg-config: another version"
-	eval "gcc '$work/user.c' -o '$work/by_pkg_config' $(pkg-config --cflags --libs nvmemu)" ||
+	eval "gcc '$work/user/user.c' -o '$work/by_pkg_config' $(pkg-config --cflags --libs nvmemu)" ||
 		fail "pkg-config: does not link"
+	if command -v g++ >/dev/null; then
+		eval "g++ '$work/user/user.cpp' -o '$work/cxx' $(pkg-config --cflags --libs nvmemu)" ||
+			fail "pkg-config: does not link with C++"
+		expect "pkg-config, C++" env LD_LIBRARY_PATH="$libdir" "$work/cxx"
+	fi
 	expect "pkg-config" env LD_LIBRARY_PATH="$libdir" "$work/by_pkg_config"
 	expect "linked with and preloaded" env LD_LIBRARY_PATH="$libdir" LD_PRELOAD="libnvmemu.so" \
 		"$work/by_pkg_config"
 }
 
 by_find_package() {
-	mkdir "$work/user"
-	mv "$work/user.c" "$work/user/"
 	cat >"$work/user/CMakeLists.txt" <<-'END'
 		cmake_minimum_required(VERSION 3.25)
 		project(user C)
 		find_package(nvmemu 0.1 REQUIRED)
 		add_executable(user user.c)
 		target_link_libraries(user PRIVATE nvmemu::nvmemu)
+		include(CheckLanguage)
+		check_language(CXX)
+		if(CMAKE_CXX_COMPILER)
+			enable_language(CXX)
+			add_executable(user_cxx user.cpp)
+			target_link_libraries(user_cxx PRIVATE nvmemu::nvmemu)
+		endif()
 	END
 	cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
 		cmake --build "$work/user/build" >>"$work/log" 2>&1 || {
@@ -66,6 +103,7 @@ by_find_package() {
 		return
 	}
 	expect "find_package" "$work/user/build/user"
+	[ ! -e "$work/user/build/user_cxx" ] || expect "find_package, C++" "$work/user/build/user_cxx"
 }
 
 # LD_PRELOAD is a list: a path with a blank in it cannot be preloaded.

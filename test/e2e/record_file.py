@@ -6,7 +6,7 @@ import zlib
 MAGIC = bytes.fromhex("93 4e 56 4d 52 45 43 0a")
 HEADER = ("pid", "made", "started", "rlat_ps", "wlat_ps", "symmetric", "injects", "source", "epoch_ns",
           "budget_ppm", "dram_lat_ps", "llc_lat_ps", "tsc_khz")
-THREAD, EPOCH, THREAD_END, PROCESS_END = 1, 2, 3, 4
+THREAD, EPOCH, THREAD_END, PROCESS_END, REGION = 1, 2, 3, 4, 5
 TOTALS = ("epochs", "cpu_ns", "stall_ns", "stall_wb_ns", "ma_ro", "ma_wb", "clamps", "delay_owed_ns",
           "delay_paid_ns", "share_se", "dirty_se", "latency_ps", "latency_se_ps", "dram_lat_ps",
           "handler_ns", "saved_ns", "monitor_ns")
@@ -17,6 +17,7 @@ NUMBERS = {
     EPOCH: ("thread", "when_ns", "region", *QUANTITIES, "owed_ns", "paid_ns"),
     THREAD_END: ("thread", "tid", "when_ns", "alive", "lost", *TOTALS),
     PROCESS_END: ("thread", "tid", "when_ns", "alive", "lost", *TOTALS),
+    REGION: ("region", "parent", "owes"),
 }
 
 
@@ -65,7 +66,7 @@ class Record:
                 raise Damaged(size)
             kind = data[size]
             values, rest = numbers(data[size + 2:end], NUMBERS[kind])
-            if kind in (THREAD_END, PROCESS_END):
+            if kind in (THREAD_END, PROCESS_END, REGION):
                 values["name"] = text(rest)
             self.records.append((kind, values))
             self.sizes.append(end + 4 - size)
@@ -112,8 +113,8 @@ def put_header(program, **values):
     return out + struct.pack("<I", zlib.crc32(out))
 
 
-def owed(epochs, rlat_ps=0, wlat_ps=0, symmetric=False):
-    """What one thread owes after each of its epochs, ns."""
+def owed(epochs, rlat_ps=0, wlat_ps=0, symmetric=False, exempt=()):
+    """What one thread owes after each of its epochs, ns; nothing for those of regions that are exempt."""
     if symmetric:
         rlat_ps = wlat_ps = rlat_ps or wlat_ps
     carry_ro = carry_wb = total_ps = 0
@@ -123,6 +124,8 @@ def owed(epochs, rlat_ps=0, wlat_ps=0, symmetric=False):
         if latency:
             ma_wb, carry_wb = divmod(wb * 1000 + carry_wb, latency)
             ma_ro, carry_ro = divmod((e["stall_ns"] - wb) * 1000 + carry_ro, latency)
+            if e.get("region") in exempt:
+                ma_wb = ma_ro = 0
             total_ps += ma_wb * max(0, wlat_ps - e["dram_lat_ps"]) if wlat_ps else 0
             total_ps += ma_ro * max(0, rlat_ps - e["dram_lat_ps"]) if rlat_ps else 0
         after.append(total_ps // 1000)

@@ -234,8 +234,7 @@ static void bad_values(void **state)
 static void absent_in_this_version(void **state)
 {
 	static const char *const absent[] = {
-		"NVM_RBW",        "NVM_WBW",      "NVM_REGIONS", "NVM_HEAT",
-		"NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
+		"NVM_RBW", "NVM_WBW", "NVM_HEAT", "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
 	};
 	char variable[64], expected[128];
 
@@ -415,6 +414,7 @@ static void values_print_as_written(void **state)
 		{"NVM_FOLLOW=0", "off"},           {"NVM_OUT=/tmp/%p", "/tmp/%p"},
 		{"NVM_RECORD=%e.rec", "%e.rec"},   {"NVM_STRICT=yes", "on"},
 		{"NVM_LOG=debug", "debug"},        {"NVM_LOG_FILE=a b", "a b"},
+		{"NVM_REGIONS=only", "only"},
 	};
 	char text[64], name[32];
 

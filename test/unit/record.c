@@ -149,6 +149,17 @@ static struct nve_record end(uint8_t type)
 	return r;
 }
 
+static struct nve_record region(void)
+{
+	struct nve_record r = {
+		.type = NVE_RECORD_REGION,
+		.region = {.region = 300, .parent = 2, .owes = NVE_RECORD_PAUSED},
+	};
+
+	memset(r.region.name, 'n', sizeof(r.region.name) - 1);
+	return r;
+}
+
 /* 300 is 0xac 0x02, 2^64 - 1 nine times 0xff and a 1; the checksum is zlib's, computed elsewhere.
  */
 static void record_bytes(void **state)
@@ -170,6 +181,7 @@ static void there_and_back(void **state)
 					 epoch(127),
 					 epoch(128),
 					 epoch(UINT64_MAX),
+					 region(),
 					 end(NVE_RECORD_THREAD_END),
 					 end(NVE_RECORD_PROCESS_END)};
 	uint8_t bytes[NVE_ARRAY_SIZE(all) * NVE_RECORD_MAX_BYTES], again[NVE_RECORD_MAX_BYTES];

@@ -221,6 +221,12 @@ static void impossible(void **state)
 		{.stall_wb_ns = UINT64_MAX},
 		{.latency_ps = UINT64_MAX},
 		{.dram_lat_ps = 1000000000001},
+		{.region = NVE_REPLAY_REGIONS_MAX},
+	};
+	static const struct nve_record_region bad_regions[] = {
+		{.region = NVE_REPLAY_REGIONS_MAX},
+		{.region = 4, .parent = 4}, /* begun in itself */
+		{.region = 4, .parent = UINT64_MAX},
 	};
 	struct nve_record_header h = {.llc_lat_ps = 1};
 
@@ -235,6 +241,12 @@ static void impossible(void **state)
 		assert_int_equal(parse(file_size), -ERANGE);
 		assert_string_equal(error.text, wanted);
 	}
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(bad_regions); i++) {
+		start_file();
+		put_epoch(0, 1);
+		put((struct nve_record){.type = NVE_RECORD_REGION, .region = bad_regions[i]});
+		assert_int_equal(parse(file_size), -ERANGE);
+	}
 	/* Each is possible, their sum is not. */
 	start_file();
 	for (int i = 0; i < 17; i++)
@@ -247,6 +259,34 @@ static void impossible(void **state)
 	put_epoch(NVE_REPLAY_THREADS_MAX - 1, 7);
 	assert_int_equal(parse(file_size), 0);
 	assert_int_equal(nve_replay_begin(&replay, NVE_REPLAY_THREADS_MAX - 1).next->cpu_ns, 7);
+	nve_replay_free(&replay);
+}
+
+static void regions(void **state)
+{
+	struct nve_record_epoch inside = {.region = 5, .cpu_ns = 3};
+	struct nve_replay_cursor c;
+
+	(void)state;
+	start_file();
+	put((struct nve_record){.type = NVE_RECORD_EPOCH, .epoch = inside});
+	put((struct nve_record){.type = NVE_RECORD_REGION,
+				.region = {.region = 5, .parent = 2, .owes = 1, .name = "in"}});
+	put((struct nve_record){.type = NVE_RECORD_REGION, .region = {.region = 2, .name = "out"}});
+	put_epoch(0, 7);
+	assert_int_equal(parse(file_size), 0);
+	assert_int_equal(replay.regions, 2);
+	assert_int_equal(replay.region[0].parent, 2);
+	assert_int_equal(replay.region[0].owes, NVE_RECORD_PAUSED);
+	assert_string_equal(replay.region[1].name, "out");
+	c = nve_replay_begin(&replay, 0);
+	assert_int_equal(c.next[0].region, 5);
+	assert_int_equal(c.next[1].region, 0);
+	nve_replay_free(&replay);
+	/* Regions without epochs: nothing to replay. */
+	start_file();
+	put((struct nve_record){.type = NVE_RECORD_REGION, .region = {.region = 2, .name = "out"}});
+	assert_int_equal(parse(file_size), 0);
 	nve_replay_free(&replay);
 }
 
@@ -312,7 +352,7 @@ int main(void)
 		cmocka_unit_test(nothing),    cmocka_unit_test(cut_short),
 		cmocka_unit_test(wrong_bits), cmocka_unit_test(noise),
 		cmocka_unit_test(impossible), cmocka_unit_test(messages),
-		cmocka_unit_test(files),
+		cmocka_unit_test(files),      cmocka_unit_test(regions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,6 +12,7 @@
 
 #include <cmocka.h>
 
+#include "base/base.h"
 #include "report/report.h"
 
 static char text[65536];
@@ -112,6 +113,53 @@ static struct nve_timeline_snapshot filled_timeline(void)
 					      .rest_threads = 4};
 }
 
+static struct nve_regions_snapshot regions(void)
+{
+	/* outer > inner > outer, and inner alone */
+	static const struct nve_region_name names[] = {
+		{.name = ""},
+		{.name = "outer", .parent = 0, .first = 1},
+		{.name = "inner", .parent = 1, .first = 2},
+		{.name = "outer", .parent = 2, .first = 1},
+		{.name = "inner", .parent = 0, .first = 2},
+	};
+	static struct nve_region_row rows[6];
+
+	for (uint32_t i = 0; i < 6; i++) {
+		uint64_t n = 1u << i;
+
+		rows[i] = (struct nve_region_row){
+			.node = i,
+			.calls = i ? i + 2 : 0,
+			.figures = {.wall_ns = 6 * n,
+				    .cpu_ns = n,
+				    .stall_ns = n / 2,
+				    .delay_owed_ns = 12 * n,
+				    .delay_paid_ns = 11 * n},
+		};
+	}
+	/* The last: the pauses in the first. */
+	rows[5].node = rows[5].paused = 1;
+	rows[5].calls = 0;
+	return (struct nve_regions_snapshot){
+		.names = names,
+		.name_count = NVE_ARRAY_SIZE(names),
+		.rows = {.row = rows, .count = 6},
+		.counts = {.no_begin = 7,
+			   .left_open = 5,
+			   .open_at_end = 11,
+			   .misnested = 12,
+			   .too_deep = 13,
+			   .no_room = 14,
+			   .cut_names = 15,
+			   .no_name = 16,
+			   .no_pause = 17,
+			   .begins = 18,
+			   .pauses = 19,
+			   .rows_lost = 20},
+	};
+}
+
 static struct nve_snapshot filled_snapshot(void)
 {
 	char *const environment[] = {"NVM_WLAT=300", "NVM_OUT=/tmp/a \"b\"", NULL};
@@ -156,6 +204,7 @@ static struct nve_snapshot filled_snapshot(void)
 		.llc_bytes = 33554432,
 		.huge_pages = true,
 	};
+	s.regions = regions();
 	s.totals = totals_from(1000);
 	s.timeline = filled_timeline();
 	strcpy(s.stop_names[0].name, "vpcmpub");
@@ -166,6 +215,7 @@ static struct nve_snapshot filled_snapshot(void)
 	threads[0].totals = totals_from(2000);
 	threads[1] = (struct nve_thread_snapshot){.tid = 4712, .name = "worker"};
 	threads[1].totals = totals_from(3000);
+	threads[1].regions = (struct nve_region_rows){.row = &s.regions.rows.row[4], .count = 1};
 	return s;
 }
 

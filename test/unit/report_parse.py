@@ -20,7 +20,7 @@ report = json.loads(text.decode("utf-8"), object_pairs_hook=no_doubles)
 check_schema(report)
 assert report["schema"] == "nvmemu-report" and report["version"] == 1
 assert list(report) == ["schema", "version", "program", "emulated", "why_not", "machine", "settings",
-                        "sources", "totals", "timeline", "threads_total", "threads_not_listed",
+                        "sources", "totals", "regions", "timeline", "threads_total", "threads_not_listed",
                         "threads_not_emulated", "threads"]
 assert report["program"]["name"] == "app\ufffd\""
 assert report["settings"]["NVM_OUT"] == '/tmp/a "b"'
@@ -34,10 +34,28 @@ assert timeline["total"]["cpu_ns"] == [50, 60] and timeline["total"]["delay_paid
 assert [(t["tid"], t["name"], t["ma_ro"]) for t in timeline["threads"]] == [(4712, "worker", [53, 63])]
 assert timeline["rest_threads"] == 4 and timeline["rest"]["stall_ns"] == [0, 0]
 
-# A thread has the keys of the totals, and three of its own; each number stands where it belongs.
+# outer > inner > outer, and inner alone; the figures of a row are powers of two, so that sums tell
+# which of them went in
+regions = report["regions"]
+assert [r["name"] for r in regions["list"]] == ["outer", "inner"]
+outer, inner = regions["list"]
+assert (outer["calls"], inner["calls"]) == (3 + 5, 4 + 6)
+assert outer["exclusive"]["cpu_ns"] == 2 + 8 + 32 and outer["inclusive"]["cpu_ns"] == 2 + 4 + 8 + 32
+assert inner["exclusive"]["cpu_ns"] == 4 + 16 and inner["inclusive"]["cpu_ns"] == 4 + 8 + 16
+assert regions["outside"]["cpu_ns"] == 1 and regions["paused"]["cpu_ns"] == 32
+assert list(inner["exclusive"].values())[:4] == [120, 20, 10, 0]
+assert inner["exclusive"]["stall_share"] == 0.5 and inner["exclusive"]["delay_paid_ns"] == 220
+assert regions["misuse"]["cross_thread"] == 7 and regions["misuse"]["left_open"] == 5
+assert list(regions["misuse"].values()) == [7, 5, 11, 7, 12, 13, 14, 15, 16, 17]
+assert regions["begins"] == 18 and regions["pauses"] == 19 and regions["rows_not_listed"] == 20
+assert report["threads"][0]["regions"] == []
+(mine,) = report["threads"][1]["regions"]
+assert mine["name"] == "inner" and mine["calls"] == 6 and mine["inclusive"]["cpu_ns"] == 16
+
+# A thread has the keys of the totals, and four of its own; each number stands where it belongs.
 own = ["tid", "name", "alive"]
 for number, thread in enumerate(report["threads"]):
-    assert list(thread) == own + list(report["totals"])
+    assert list(thread) == own + list(report["totals"]) + ["regions"]
     base = 2000 + 1000 * number
     assert thread["stall_wb_ns"] == base + 3 and thread["ma_wb"] == base + 5
     samples = thread["samples"]

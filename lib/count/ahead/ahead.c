@@ -237,7 +237,7 @@ static bool is_followed(const struct nve_line *line, uint32_t steps)
 static void learn_dirty(struct nve_ahead *a, const struct nve_window_result *r)
 {
 	const struct nve_lines *lines = nve_window_lines(a->window);
-	double sum = 0, probability = 0;
+	double sum = 0, probability = 0, weight;
 	uint64_t ip = 0;
 	bool known = false;
 	uint32_t n = 0;
@@ -262,8 +262,12 @@ static void learn_dirty(struct nve_ahead *a, const struct nve_window_result *r)
 		sum += probability;
 		n++;
 	}
-	if (n && r->real_cycles > r->resident_cycles)
-		nve_dirty_end_window(&a->dirty, 1 - r->resident_cycles / r->real_cycles, sum / n);
+	if (!n || r->real_cycles <= r->resident_cycles)
+		return;
+	weight = 1 - r->resident_cycles / r->real_cycles;
+	nve_dirty_end_window(&a->dirty, weight, sum / n);
+	a->counts.dirty_weight += weight;
+	a->counts.dirty += weight * sum / n;
 }
 
 /*

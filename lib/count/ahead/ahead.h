@@ -30,6 +30,7 @@ struct nve_ahead_counts {
 	uint64_t answered_ns;              /* CPU time of samples with an answer */
 	double label_ns, label_squared_ns; /* sums over them of label * time, label^2 * time */
 	double label_dirty_ns;             /* of label * dirty fraction * time */
+	double dirty_weight, dirty;        /* sums over windows: weight, weight * dirty fraction */
 	uint64_t answered;                 /* samples with an answer */
 	uint64_t answered_by_kind;         /* of them those known by kind of instruction only */
 };
