@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "base/base.h"
+#include "preload/real_alloc.h"
 #include "preload/real_sync.h"
 #include "runtime.h"
 
@@ -83,6 +84,63 @@ void nve_real_setup(void)
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(functions); i++)
 		*(void **)((char *)&nve_real + functions[i].offset) =
 			dlsym(RTLD_NEXT, functions[i].name);
+}
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	size_t offset;
+} alloc_functions[] = {
+#define FUNCTION(type, name, params, args) {#name, offsetof(struct nve_real_alloc, name)},
+	NVE_REAL_ALLOC(FUNCTION)
+#undef FUNCTION
+};
+/* clang-format on */
+
+/* The C library's own names: what serves until the search is over. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *p, size_t size);
+void __libc_free(void *p);
+
+struct nve_real_alloc nve_real_alloc;
+
+void nve_real_alloc_setup(void)
+{
+	struct nve_real_alloc found;
+
+	if (nve_real_alloc.malloc)
+		return;
+	nve_real_alloc.malloc = __libc_malloc;
+	nve_real_alloc.calloc = __libc_calloc;
+	nve_real_alloc.realloc = __libc_realloc;
+	nve_real_alloc.free = __libc_free;
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(alloc_functions); i++)
+		*(void **)((char *)&found + alloc_functions[i].offset) =
+			dlsym(RTLD_NEXT, alloc_functions[i].name);
+	nve_real_alloc = found;
+}
+
+bool nve_real_alloc_is_ours(void *hook)
+{
+	return dlsym(RTLD_DEFAULT, "malloc") == hook;
+}
+
+void *nve_real_symbol_of(void *function)
+{
+	Dl_info info;
+	void *symbol = NULL;
+
+	if (!dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) || info.dli_saddr != function)
+		return NULL;
+	return symbol;
+}
+
+nve_unwind_fn *nve_real_load_unwind(void)
+{
+	void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+
+	return library ? (nve_unwind_fn *)dlsym(library, "unw_backtrace") : NULL;
 }
 
 const struct nve_pfm *nve_real_load_pfm(void)

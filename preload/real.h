@@ -13,6 +13,8 @@
 #include <threads.h>
 #include <time.h>
 
+#include "heap/unwind.h"
+
 #define NVE_EXPORT __attribute__((visibility("default")))
 
 typedef void (*nve_signal_handler)(int sig);
@@ -67,6 +69,13 @@ void nve_real_setup(void);
 
 /* libpfm4, loaded at the first call: few runs need it. NULL where it is not installed. */
 const struct nve_pfm *nve_real_load_pfm(void);
+
+/* libunwind's unw_backtrace(), loaded for us alone: nobody's exceptions may come to it. NULL: it is
+ * not installed. */
+nve_unwind_fn *nve_real_load_unwind(void);
+
+/* The entry of one of our own functions in our table of symbols; NULL: it has none. */
+void *nve_real_symbol_of(void *function);
 
 /* The function of that name that would be called from caller without us, wherever the loader has it
  * from; at the least that of the named library. NULL: none. Takes the loader's locks. */

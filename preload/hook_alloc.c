@@ -1,0 +1,109 @@
+/*
+ * The allocation family, and calls of the loader that allocation sites depend on. Each hook is a
+ * jump to where its word in the table says: at first, to the search for the functions behind, then
+ * to those, or to lib/heap.
+ */
+#include "preload/hook_alloc.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdlib.h>
+
+#include "heap/alloc.h"
+#include "heap/sites.h"
+#include "preload/real.h"
+#include "preload/real_alloc.h"
+#include "preload/withdraw.h"
+
+#define FIRST(type, name, params, args)                                                            \
+	static type first_##name params                                                            \
+	{                                                                                          \
+		nve_hook_alloc_next();                                                             \
+		return table.name args;                                                            \
+	}
+#define INITIAL(type, name, params, args) .name = first_##name,
+#define DECLARE(type, name, params, args) static type first_##name params;
+#define HOOK(type, name, params, args)                                                             \
+	NVE_EXPORT type name params                                                                \
+	{                                                                                          \
+		return table.name args;                                                            \
+	}
+#define ADDRESS(type, name, params, args) {(void *)name, offsetof(struct nve_real_alloc, name)},
+
+NVE_REAL_ALLOC(DECLARE)
+static struct nve_real_alloc table = {NVE_REAL_ALLOC(INITIAL)};
+NVE_REAL_ALLOC(FIRST)
+NVE_REAL_ALLOC(HOOK)
+
+struct nve_alloc_next nve_hook_alloc_next(void)
+{
+	nve_real_alloc_setup();
+	if (table.malloc == first_malloc)
+		table = nve_real_alloc;
+	return (struct nve_alloc_next){
+		.malloc = nve_real_alloc.malloc,
+		.calloc = nve_real_alloc.calloc,
+		.realloc = nve_real_alloc.realloc,
+		.free = nve_real_alloc.free,
+		.memalign = nve_real_alloc.memalign,
+		.malloc_usable_size = nve_real_alloc.malloc_usable_size,
+	};
+}
+
+/* While a visitor is called, the loader's list of modules is locked. */
+static int iterate(nve_phdr_fn *visit, void *arg)
+{
+	int result;
+
+	nve_alloc_in_loader(1);
+	result = nve_real_alloc.dl_iterate_phdr(visit, arg);
+	nve_alloc_in_loader(0);
+	return result;
+}
+
+static int close_module(void *handle)
+{
+	int result = nve_real_alloc.dlclose(handle);
+
+	nve_sites_modules_changed();
+	return result;
+}
+
+int nve_hook_alloc_begin(void)
+{
+	if (!nve_real_alloc_is_ours((void *)malloc))
+		return -ENOTSUP;
+	table = (struct nve_real_alloc){
+		.malloc = nve_alloc_malloc,
+		.calloc = nve_alloc_calloc,
+		.realloc = nve_alloc_realloc,
+		.reallocarray = nve_alloc_reallocarray,
+		.free = nve_alloc_free,
+		.memalign = nve_alloc_aligned,
+		.aligned_alloc = nve_alloc_aligned,
+		.posix_memalign = nve_alloc_posix_memalign,
+		.valloc = nve_alloc_valloc,
+		.pvalloc = nve_alloc_pvalloc,
+		.malloc_usable_size = nve_alloc_usable_size,
+		.dl_iterate_phdr = iterate,
+		.dlclose = close_module,
+	};
+	return 0;
+}
+
+void nve_hook_alloc_withdraw(uint64_t start, uint64_t end)
+{
+	static const struct {
+		void *hook;
+		size_t offset;
+	} hooks[] = {NVE_REAL_ALLOC(ADDRESS)};
+	struct nve_withdraw_pair pairs[sizeof(hooks) / sizeof(hooks[0])];
+	size_t count = sizeof(hooks) / sizeof(hooks[0]);
+
+	nve_hook_alloc_next();
+	for (size_t i = 0; i < count; i++) {
+		pairs[i].hook = hooks[i].hook;
+		pairs[i].next = *(void **)((char *)&nve_real_alloc + hooks[i].offset);
+	}
+	nve_withdraw(pairs, count, start, end);
+}
