@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/base.h"
-#include "heap/arena_system.h"
+#include "heap/arena_extents.h"
 #include "heap/blocks.h"
 #include "heap/lock.h"
 
@@ -29,77 +29,10 @@ static struct {
 	size_t thread_arena[2], tcache_create[2], arenas_create[2]; /* mibs */
 } state;
 
-static void *grow(extent_hooks_t *hooks, void *wanted, size_t size, size_t alignment, bool *zero,
-		  bool *commit, unsigned index)
+void nve_arena_grown(uint32_t arena, uint64_t bytes)
 {
-	void *p;
-
-	(void)hooks;
-	if (wanted || index + 1 >= NVE_ARENA_MAX)
-		return NULL;
-	p = nve_blocks_grow(size, alignment, index + 1);
-	if (!p)
-		return NULL;
-	*zero = true;
-	*commit = true;
-	atomic_fetch_add(&state.arena[index + 1].mapped_bytes, size);
-	return p;
+	atomic_fetch_add(&state.arena[arena].mapped_bytes, bytes);
 }
-
-/* Arenas keep what they have. */
-static bool keep(extent_hooks_t *hooks, void *p, size_t size, bool committed, unsigned index)
-{
-	(void)hooks;
-	(void)p;
-	(void)size;
-	(void)committed;
-	(void)index;
-	return true;
-}
-
-static bool purge(extent_hooks_t *hooks, void *p, size_t size, size_t offset, size_t length,
-		  unsigned index)
-{
-	(void)hooks;
-	(void)size;
-	(void)index;
-	return nve_arena_madvise((char *)p + offset, length, 4 /* MADV_DONTNEED */) != 0;
-}
-
-static bool split(extent_hooks_t *hooks, void *p, size_t size, size_t first, size_t second,
-		  bool committed, unsigned index)
-{
-	(void)hooks;
-	(void)p;
-	(void)size;
-	(void)first;
-	(void)second;
-	(void)committed;
-	(void)index;
-	return false;
-}
-
-/* Neighbours within an arena: all are of one reservation. */
-static bool merge(extent_hooks_t *hooks, void *first, size_t first_size, void *second,
-		  size_t second_size, bool committed, unsigned index)
-{
-	(void)hooks;
-	(void)first;
-	(void)first_size;
-	(void)second;
-	(void)second_size;
-	(void)committed;
-	(void)index;
-	return false;
-}
-
-static extent_hooks_t hooks = {
-	.alloc = grow,
-	.dalloc = keep,
-	.purge_forced = purge,
-	.split = split,
-	.merge = merge,
-};
 
 static int find_mib(const char *name, size_t mib[2])
 {
@@ -128,7 +61,7 @@ static int check_sizes(void)
 
 int nve_arena_setup(void)
 {
-	extent_hooks_t *ours = &hooks;
+	extent_hooks_t *ours = &nve_arena_extents;
 	int rc = -je_mallctl("arena.0.extent_hooks", NULL, NULL, &ours, sizeof(ours));
 
 	state.count = 2;
@@ -157,7 +90,7 @@ static bool reserve(enum nve_heap_arena_kind kind)
 
 uint32_t nve_arena_new(enum nve_heap_arena_kind kind, uint32_t site)
 {
-	extent_hooks_t *ours = &hooks;
+	extent_hooks_t *ours = &nve_arena_extents;
 	unsigned index;
 	size_t size = sizeof(index);
 	uint32_t id, count;

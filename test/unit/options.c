@@ -234,8 +234,7 @@ static void bad_values(void **state)
 static void absent_in_this_version(void **state)
 {
 	static const char *const absent[] = {
-		"NVM_DEVICE", "NVM_RBW",        "NVM_WBW",      "NVM_REGIONS",
-		"NVM_HEAT",   "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
+		"NVM_DEVICE", "NVM_RBW", "NVM_WBW", "NVM_REGIONS", "NVM_PLACE",
 	};
 	char variable[64], expected[128];
 
@@ -418,6 +417,9 @@ static void values_print_as_written(void **state)
 		{"NVM_DRAM_LAT=122.5", "122.5ns"},
 		{"NVM_LLC_LAT=20ns", "20ns"},
 		{"NVM_FOLLOW=0", "off"},
+		{"NVM_HEAT=yes", "on"},
+		{"NVM_HEAT_DEPTH=64", "64"},
+		{"NVM_HEAT_MIN=4K", "4K"},
 		{"NVM_OUT=/tmp/%p", "/tmp/%p"},
 		{"NVM_RECORD=%e.rec", "%e.rec"},
 		{"NVM_STRICT=yes", "on"},
