@@ -42,10 +42,11 @@ static int start(const struct nve_options *o, const struct nve_allocation_host *
 		.min_bytes = o->heat_min_bytes,
 		.program = program,
 	};
-	int rc;
+	int rc = host->load_arenas(&config.arenas);
 
 	program[length < 0 ? 0 : length] = '\0';
-	rc = nve_alloc_setup(&config);
+	if (!rc)
+		rc = nve_alloc_setup(&config);
 	if (rc)
 		return rc;
 	if (!config.backtrace)
@@ -60,7 +61,11 @@ void nve_allocation_start(const struct nve_options *o, const struct nve_allocati
 	int rc = start(o, host);
 
 	if (rc && tells)
-		nve_log(NVE_LOG_WARN, "heat: no allocation sites: %s", strerror(-rc));
+		nve_log(NVE_LOG_WARN, "heat: no allocation sites: %s",
+			rc == -ENOENT
+				? "libnvmemu-arenas.so and libnvmemu-thread.so are not beside "
+				  "libnvmemu.so, or that was not loaded at the start"
+				: strerror(-rc));
 	if (rc)
 		return;
 	if (host->begin() && tells)

@@ -14,6 +14,8 @@
 struct nve_allocation_host {
 	struct nve_alloc_next (*next)(void);
 	nve_unwind_fn *(*load_unwind)(void);
+	/* jemalloc, from the library beside ours; -ENOENT: it is not there, or has no room */
+	int (*load_arenas)(struct nve_arena_functions *functions);
 	int (*begin)(void); /* the hooks lead to lib/heap; -ENOTSUP: they are not reached */
 };
 

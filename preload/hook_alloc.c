@@ -19,16 +19,19 @@
 	static type first_##name params                                                            \
 	{                                                                                          \
 		nve_hook_alloc_next();                                                             \
-		return table.name args;                                                            \
+		return nve_real_alloc.name args;                                                   \
 	}
 #define INITIAL(type, name, params, args) .name = first_##name,
 #define DECLARE(type, name, params, args) static type first_##name params;
+/* By its name, a hook may be somebody else's: of a library that stands before us. */
 #define HOOK(type, name, params, args)                                                             \
-	NVE_EXPORT type name params                                                                \
+	static type hook_##name params                                                             \
 	{                                                                                          \
 		return table.name args;                                                            \
-	}
-#define ADDRESS(type, name, params, args) {(void *)name, offsetof(struct nve_real_alloc, name)},
+	}                                                                                          \
+	NVE_EXPORT type name params __attribute__((alias("hook_" #name)));
+#define ADDRESS(type, name, params, args)                                                          \
+	{(void *)hook_##name, offsetof(struct nve_real_alloc, name)},
 
 NVE_REAL_ALLOC(DECLARE)
 static struct nve_real_alloc table = {NVE_REAL_ALLOC(INITIAL)};
@@ -38,7 +41,8 @@ NVE_REAL_ALLOC(HOOK)
 struct nve_alloc_next nve_hook_alloc_next(void)
 {
 	nve_real_alloc_setup();
-	if (table.malloc == first_malloc)
+	/* Not while they are looked for: some of them may be needed for that. */
+	if (nve_real_alloc.dlclose && table.malloc == first_malloc)
 		table = nve_real_alloc;
 	return (struct nve_alloc_next){
 		.malloc = nve_real_alloc.malloc,
@@ -71,7 +75,7 @@ static int close_module(void *handle)
 
 int nve_hook_alloc_begin(void)
 {
-	if (!nve_real_alloc_is_ours((void *)malloc))
+	if (!nve_real_alloc_is_ours((void *)hook_malloc))
 		return -ENOTSUP;
 	table = (struct nve_real_alloc){
 		.malloc = nve_alloc_malloc,

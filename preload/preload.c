@@ -52,8 +52,12 @@ __attribute__((constructor)) static void start(void)
 	host.thread_create = nve_real.pthread_create;
 	host.sigaction = nve_real.sigaction;
 	host.load_pfm = nve_real_load_pfm;
-	host.allocation = (struct nve_allocation_host){nve_hook_alloc_next, nve_real_load_unwind,
-						       nve_hook_alloc_begin};
+	host.allocation = (struct nve_allocation_host){
+		.next = nve_hook_alloc_next,
+		.load_unwind = nve_real_load_unwind,
+		.load_arenas = nve_real_load_arenas,
+		.begin = nve_hook_alloc_begin,
+	};
 	nve_runtime_start(&host);
 	if (!nve_heap_is_on())
 		nve_hook_alloc_withdraw(host.library_start, host.library_end);

@@ -1,10 +1,14 @@
 #include "preload/real.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/base.h"
+#include "base/log.h"
 #include "preload/real_alloc.h"
 #include "preload/real_sync.h"
 #include "runtime.h"
@@ -141,6 +145,36 @@ nve_unwind_fn *nve_real_load_unwind(void)
 	void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
 
 	return library ? (nve_unwind_fn *)dlsym(library, "unw_backtrace") : NULL;
+}
+
+/* A library beside our own. */
+static void *load_beside(const char *name)
+{
+	char path[PATH_MAX];
+	Dl_info info;
+	const char *slash;
+
+	if (!dladdr((void *)load_beside, &info) || !(slash = strrchr(info.dli_fname, '/')))
+		return NULL;
+	nve_format(path, sizeof(path), "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname,
+		   name);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+int nve_real_load_arenas(struct nve_arena_functions *arenas)
+{
+	void *library = load_beside("libnvmemu-arenas.so");
+
+	if (!library)
+		return -ENOENT;
+	*(void **)&arenas->malloc = dlsym(library, "je_malloc");
+	*(void **)&arenas->mallocx = dlsym(library, "je_mallocx");
+	*(void **)&arenas->sdallocx = dlsym(library, "je_sdallocx");
+	*(void **)&arenas->nallocx = dlsym(library, "je_nallocx");
+	*(void **)&arenas->mallctl = dlsym(library, "je_mallctl");
+	*(void **)&arenas->mallctlnametomib = dlsym(library, "je_mallctlnametomib");
+	*(void **)&arenas->mallctlbymib = dlsym(library, "je_mallctlbymib");
+	return arenas->malloc && arenas->mallctlbymib ? 0 : -ENOENT;
 }
 
 const struct nve_pfm *nve_real_load_pfm(void)

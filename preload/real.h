@@ -13,6 +13,7 @@
 #include <threads.h>
 #include <time.h>
 
+#include "heap/arena.h"
 #include "heap/unwind.h"
 
 #define NVE_EXPORT __attribute__((visibility("default")))
@@ -73,6 +74,10 @@ const struct nve_pfm *nve_real_load_pfm(void);
 /* libunwind's unw_backtrace(), loaded for us alone: nobody's exceptions may come to it. NULL: it is
  * not installed. */
 nve_unwind_fn *nve_real_load_unwind(void);
+
+/* jemalloc, from libnvmemu-arenas.so beside our own library, for us alone. -ENOENT: it is not
+ * there, or cannot be loaded any more, since we were loaded late ourselves. */
+int nve_real_load_arenas(struct nve_arena_functions *arenas);
 
 /* The entry of one of our own functions in our table of symbols; NULL: it has none. */
 void *nve_real_symbol_of(void *function);

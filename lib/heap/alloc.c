@@ -34,7 +34,7 @@ int nve_alloc_setup(const struct nve_alloc_config *given)
 	if (!rc)
 		rc = nve_blocks_setup(space_bytes, space_least);
 	if (!rc)
-		rc = nve_arena_setup();
+		rc = nve_arena_setup(&config.arenas);
 	if (!rc)
 		rc = nve_shard_setup();
 	if (rc)

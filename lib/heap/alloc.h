@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "heap/arena.h"
 #include "heap/unwind.h"
 
 /* The functions behind ours. */
@@ -26,6 +27,7 @@ struct nve_alloc_next {
 
 struct nve_alloc_config {
 	struct nve_alloc_next next;
+	struct nve_arena_functions arenas;
 	nve_unwind_fn *backtrace; /* NULL: sites are callers alone */
 	uint32_t depth;           /* frames of a site, 1 to NVE_HEAP_DEPTH_MAX */
 	uint64_t min_bytes;       /* smaller blocks have no site */

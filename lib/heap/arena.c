@@ -11,10 +11,7 @@
 #include "heap/blocks.h"
 #include "heap/lock.h"
 
-/* One arena for threads that have none of ours: late in their deaths. */
-const char *je_malloc_conf = "narenas:1,background_thread:false,percpu_arena:disabled,prof:false,"
-			     "stats_print:false,thp:default,metadata_thp:disabled,retain:true,"
-			     "muzzy_decay_ms:0";
+struct nve_arena_functions nve_arena_functions;
 
 static struct {
 	struct nve_lock lock;
@@ -38,14 +35,14 @@ static int find_mib(const char *name, size_t mib[2])
 {
 	size_t length = 2;
 
-	return -je_mallctlnametomib(name, mib, &length);
+	return -nve_arena_functions.mallctlnametomib(name, mib, &length);
 }
 
 static size_t value_of(const char *name)
 {
 	size_t value = 0, size = sizeof(value);
 
-	je_mallctl(name, &value, &size, NULL, 0);
+	nve_arena_functions.mallctl(name, &value, &size, NULL, 0);
 	return value;
 }
 
@@ -53,16 +50,19 @@ static size_t value_of(const char *name)
 static int check_sizes(void)
 {
 	for (uint32_t size = NVE_BLOCKS_UNIT; size <= NVE_BLOCKS_SMALL_MAX; size += 8) {
-		if (je_nallocx(size, 0) != nve_blocks_rounded(size))
+		if (nve_arena_functions.nallocx(size, 0) != nve_blocks_rounded(size))
 			return -ENOTSUP;
 	}
 	return 0;
 }
 
-int nve_arena_setup(void)
+int nve_arena_setup(const struct nve_arena_functions *functions)
 {
 	extent_hooks_t *ours = &nve_arena_extents;
-	int rc = -je_mallctl("arena.0.extent_hooks", NULL, NULL, &ours, sizeof(ours));
+	int rc;
+
+	nve_arena_functions = *functions;
+	rc = -functions->mallctl("arena.0.extent_hooks", NULL, NULL, &ours, sizeof(ours));
 
 	state.count = 2;
 	state.page_bytes = value_of("arenas.page");
@@ -96,7 +96,8 @@ uint32_t nve_arena_new(enum nve_heap_arena_kind kind, uint32_t site)
 	uint32_t id, count;
 
 	if (!reserve(kind) || atomic_load(&state.count) >= NVE_ARENA_MAX - 1 ||
-	    je_mallctlbymib(state.arenas_create, 2, &index, &size, &ours, sizeof(ours)) ||
+	    nve_arena_functions.mallctlbymib(state.arenas_create, 2, &index, &size, &ours,
+					     sizeof(ours)) ||
 	    index + 1 >= NVE_ARENA_MAX)
 		return 0;
 	id = index + 1;
@@ -112,7 +113,7 @@ void nve_arena_enter(uint32_t arena)
 {
 	unsigned index = arena - 1;
 
-	je_mallctlbymib(state.thread_arena, 2, NULL, NULL, &index, sizeof(index));
+	nve_arena_functions.mallctlbymib(state.thread_arena, 2, NULL, NULL, &index, sizeof(index));
 }
 
 int nve_arena_flags(uint32_t arena)
@@ -125,7 +126,7 @@ int nve_arena_flags_cached(uint32_t arena)
 	unsigned cache;
 	size_t size = sizeof(cache);
 
-	if (je_mallctlbymib(state.tcache_create, 2, &cache, &size, NULL, 0))
+	if (nve_arena_functions.mallctlbymib(state.tcache_create, 2, &cache, &size, NULL, 0))
 		return nve_arena_flags(arena);
 	return MALLOCX_ARENA((int)arena - 1) | MALLOCX_TCACHE((int)cache);
 }
@@ -133,14 +134,15 @@ int nve_arena_flags_cached(uint32_t arena)
 /* A block of whole pages without alignment would begin somewhere in its first page. */
 int nve_arena_flags_for(size_t size, size_t alignment, bool zeroed)
 {
-	if (je_nallocx(size, alignment ? MALLOCX_ALIGN(alignment) : 0) >= state.large_bytes)
+	if (nve_arena_functions.nallocx(size, alignment ? MALLOCX_ALIGN(alignment) : 0) >=
+	    state.large_bytes)
 		alignment = NVE_MAX(alignment, state.page_bytes);
 	return (alignment ? MALLOCX_ALIGN(alignment) : 0) | (zeroed ? MALLOCX_ZERO : 0);
 }
 
 size_t nve_arena_rounded(size_t size, int flags)
 {
-	return je_nallocx(size, flags);
+	return nve_arena_functions.nallocx(size, flags);
 }
 
 uint32_t nve_heap_arena_count(void)

@@ -1,5 +1,6 @@
 /*
- * Arenas: who carves blocks out of the memory of blocks.h. They are jemalloc's, built into ours.
+ * Arenas: who carves blocks out of the memory of blocks.h. They are jemalloc's, in a
+ * library of its own.
  *
  * A thread's own arena is used through jemalloc's own thread cache, the fastest way. Blocks of a
  * site's arena must not meet those: they go by flags, which name the arena and a cache that is
@@ -21,8 +22,22 @@ enum {
 	NVE_ARENA_BIG_BYTES = 4 << 20, /* a site with more live bytes gets its own */
 };
 
+/* jemalloc's functions, of its manual. */
+struct nve_arena_functions {
+	void *(*malloc)(size_t size);
+	void *(*mallocx)(size_t size, int flags);
+	void (*sdallocx)(void *p, size_t size, int flags);
+	size_t (*nallocx)(size_t size, int flags);
+	int (*mallctl)(const char *name, void *old, size_t *old_size, void *new, size_t new_size);
+	int (*mallctlnametomib)(const char *name, size_t *mib, size_t *length);
+	int (*mallctlbymib)(const size_t *mib, size_t length, void *old, size_t *old_size,
+			    void *new, size_t new_size);
+};
+
+extern struct nve_arena_functions nve_arena_functions;
+
 /* Once, after nve_blocks_setup(). 0 or -errno. */
-int nve_arena_setup(void);
+int nve_arena_setup(const struct nve_arena_functions *functions);
 
 /* A new arena; site: of kind ARENA_SITE. 0: there is none to be had. Slow. */
 uint32_t nve_arena_new(enum nve_heap_arena_kind kind, uint32_t site);
@@ -34,25 +49,21 @@ void nve_arena_enter(uint32_t arena);
 int nve_arena_flags(uint32_t arena);
 int nve_arena_flags_cached(uint32_t arena);
 
-void *je_malloc(size_t size);
-void *je_mallocx(size_t size, int flags);
-void je_sdallocx(void *p, size_t size, int flags);
-
 /* size: not 0. */
 static inline void *nve_arena_take(size_t size)
 {
-	return je_malloc(size);
+	return nve_arena_functions.malloc(size);
 }
 
 static inline void *nve_arena_take_from(size_t size, int flags)
 {
-	return je_mallocx(size, flags);
+	return nve_arena_functions.mallocx(size, flags);
 }
 
 /* bytes: its size as rounded. flags: 0 for a block without. */
 static inline void nve_arena_give(void *p, size_t bytes, int flags)
 {
-	je_sdallocx(p, bytes, flags);
+	nve_arena_functions.sdallocx(p, bytes, flags);
 }
 
 /* Flags for a block of that size: alignment a power of two, 0 for the usual. Large ones begin at a

@@ -7,7 +7,6 @@
 #include <sys/mman.h>
 
 #include "heap/arena.h"
-#include "heap/arena_system.h"
 #include "heap/blocks.h"
 
 static void *grow(extent_hooks_t *hooks, void *wanted, size_t size, size_t alignment, bool *zero,
@@ -44,7 +43,7 @@ static bool purge(extent_hooks_t *hooks, void *p, size_t size, size_t offset, si
 	(void)hooks;
 	(void)size;
 	(void)index;
-	return nve_arena_madvise((char *)p + offset, length, MADV_DONTNEED) != 0;
+	return madvise((char *)p + offset, length, MADV_DONTNEED) != 0;
 }
 
 static bool split(extent_hooks_t *hooks, void *p, size_t size, size_t first, size_t second,

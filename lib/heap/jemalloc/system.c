@@ -1,10 +1,10 @@
 /*
- * What jemalloc, built into ours, gets instead of functions of the C library (jemalloc.names).
+ * What jemalloc, built into ours, gets instead of functions of the C library (names).
  * Those that we have hooks for would come back to us; settings of a jemalloc that the program may
  * have of its own are none of ours; and what only its profiler and background threads need is not
  * there.
  */
-#include "heap/arena_system.h"
+#include "heap/jemalloc/system.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -13,6 +13,11 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+/* One arena for threads that have none of ours: late in their deaths. */
+const char *je_malloc_conf = "narenas:1,background_thread:false,percpu_arena:disabled,prof:false,"
+			     "stats_print:false,thp:default,metadata_thp:disabled,retain:true,"
+			     "muzzy_decay_ms:0";
 
 int nve_arena_backtrace(void *step, void *arg)
 {

@@ -1,11 +1,13 @@
-/* What jemalloc calls, by the names that the build gives to it; see arena_system.c. */
-#ifndef NVE_HEAP_ARENA_SYSTEM_H
-#define NVE_HEAP_ARENA_SYSTEM_H
+/* What jemalloc calls, by the names that the build gives to it; see system.c. */
+#ifndef NVE_HEAP_JEMALLOC_SYSTEM_H
+#define NVE_HEAP_JEMALLOC_SYSTEM_H
 
 #include <pthread.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+
+extern const char *je_malloc_conf; /* jemalloc reads it */
 
 int nve_arena_backtrace(void *step, void *arg);
 unsigned long nve_arena_ip(void *context);
