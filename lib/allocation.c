@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "heap/mapped.h"
 #include "heap/shard.h"
 #include "heap/sites.h"
 
@@ -15,10 +16,12 @@ static void before_fork(void)
 	nve_shard_before_fork();
 	nve_sites_before_fork();
 	nve_blocks_before_fork();
+	nve_mapped_before_fork();
 }
 
 static void after_fork_parent(void)
 {
+	nve_mapped_after_fork();
 	nve_blocks_after_fork();
 	nve_sites_after_fork();
 	nve_shard_after_fork(false);
@@ -26,6 +29,7 @@ static void after_fork_parent(void)
 
 static void after_fork_child(void)
 {
+	nve_mapped_after_fork();
 	nve_blocks_after_fork();
 	nve_sites_after_fork();
 	nve_shard_after_fork(true);
@@ -42,11 +46,14 @@ static int start(const struct nve_options *o, const struct nve_allocation_host *
 		.min_bytes = o->heat_min_bytes,
 		.program = program,
 	};
+	const struct nve_mapped_next mapped = host->next_mapped();
 	int rc = host->load_arenas(&config.arenas);
 
 	program[length < 0 ? 0 : length] = '\0';
 	if (!rc)
 		rc = nve_alloc_setup(&config);
+	if (!rc)
+		rc = nve_mapped_setup(&mapped, host->library_start, host->library_end);
 	if (rc)
 		return rc;
 	if (!config.backtrace)

@@ -9,10 +9,13 @@
 
 #include "base/options.h"
 #include "heap/alloc.h"
+#include "heap/mapped.h"
 
 /* What is needed of who preloads us. */
 struct nve_allocation_host {
+	uint64_t library_start, library_end; /* our code in memory */
 	struct nve_alloc_next (*next)(void);
+	struct nve_mapped_next (*next_mapped)(void);
 	nve_unwind_fn *(*load_unwind)(void);
 	/* jemalloc, from the library beside ours; -ENOENT: it is not there, or has no room */
 	int (*load_arenas)(struct nve_arena_functions *functions);

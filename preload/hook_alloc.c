@@ -7,7 +7,10 @@
 
 #include <errno.h>
 #include <malloc.h>
+#include <stdarg.h>
+#include <stdbool.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "heap/alloc.h"
 #include "heap/sites.h"
@@ -31,12 +34,14 @@
 	}                                                                                          \
 	NVE_EXPORT type name params __attribute__((alias("hook_" #name)));
 #define ADDRESS(type, name, params, args)                                                          \
-	{(void *)hook_##name, offsetof(struct nve_real_alloc, name)},
+	{#name, (void *)hook_##name, offsetof(struct nve_real_alloc, name)},
 
 NVE_REAL_ALLOC(DECLARE)
 static struct nve_real_alloc table = {NVE_REAL_ALLOC(INITIAL)};
 NVE_REAL_ALLOC(FIRST)
 NVE_REAL_ALLOC(HOOK)
+
+static bool begun; /* the hooks lead to lib/heap */
 
 struct nve_alloc_next nve_hook_alloc_next(void)
 {
@@ -52,6 +57,30 @@ struct nve_alloc_next nve_hook_alloc_next(void)
 		.memalign = nve_real_alloc.memalign,
 		.malloc_usable_size = nve_real_alloc.malloc_usable_size,
 	};
+}
+
+struct nve_mapped_next nve_hook_alloc_next_mapped(void)
+{
+	nve_real_alloc_setup();
+	return (struct nve_mapped_next){
+		.mmap = nve_real_alloc.mmap,
+		.munmap = nve_real_alloc.munmap,
+		.mremap = nve_real_alloc_mremap(),
+	};
+}
+
+/* Its last argument need not be there: reading it is harmless, and so is passing it on. */
+NVE_EXPORT void *mremap(void *addr, size_t old_size, size_t size, int flags, ...)
+{
+	va_list args;
+	void *wanted;
+
+	va_start(args, flags);
+	wanted = va_arg(args, void *);
+	va_end(args);
+	if (!begun)
+		return nve_real_alloc_mremap()(addr, old_size, size, flags, wanted);
+	return nve_mapped_mremap(addr, old_size, size, flags, wanted);
 }
 
 /* While a visitor is called, the loader's list of modules is locked. */
@@ -73,10 +102,33 @@ static int close_module(void *handle)
 	return result;
 }
 
+/* Our hooks, and what is behind each. */
+static const struct {
+	const char *name;
+	void *hook;
+	size_t offset;
+} hooks[] = {NVE_REAL_ALLOC(ADDRESS)};
+
+enum { HOOKS = sizeof(hooks) / sizeof(hooks[0]) };
+
+static void fill_pairs(struct nve_withdraw_pair pairs[HOOKS])
+{
+	for (size_t i = 0; i < HOOKS; i++) {
+		pairs[i].name = hooks[i].name;
+		pairs[i].hook = hooks[i].hook;
+		pairs[i].next = *(void **)((char *)&nve_real_alloc + hooks[i].offset);
+	}
+}
+
 int nve_hook_alloc_begin(void)
 {
+	struct nve_withdraw_pair pairs[HOOKS];
+
 	if (!nve_real_alloc_is_ours((void *)hook_malloc))
 		return -ENOTSUP;
+	fill_pairs(pairs);
+	nve_withdraw_others(pairs, HOOKS);
+	begun = true;
 	table = (struct nve_real_alloc){
 		.malloc = nve_alloc_malloc,
 		.calloc = nve_alloc_calloc,
@@ -89,6 +141,9 @@ int nve_hook_alloc_begin(void)
 		.valloc = nve_alloc_valloc,
 		.pvalloc = nve_alloc_pvalloc,
 		.malloc_usable_size = nve_alloc_usable_size,
+		.mmap = nve_mapped_mmap,
+		.mmap64 = nve_mapped_mmap,
+		.munmap = nve_mapped_munmap,
 		.dl_iterate_phdr = iterate,
 		.dlclose = close_module,
 	};
@@ -97,17 +152,9 @@ int nve_hook_alloc_begin(void)
 
 void nve_hook_alloc_withdraw(uint64_t start, uint64_t end)
 {
-	static const struct {
-		void *hook;
-		size_t offset;
-	} hooks[] = {NVE_REAL_ALLOC(ADDRESS)};
-	struct nve_withdraw_pair pairs[sizeof(hooks) / sizeof(hooks[0])];
-	size_t count = sizeof(hooks) / sizeof(hooks[0]);
+	struct nve_withdraw_pair pairs[HOOKS];
 
 	nve_hook_alloc_next();
-	for (size_t i = 0; i < count; i++) {
-		pairs[i].hook = hooks[i].hook;
-		pairs[i].next = *(void **)((char *)&nve_real_alloc + hooks[i].offset);
-	}
-	nve_withdraw(pairs, count, start, end);
+	fill_pairs(pairs);
+	nve_withdraw(pairs, HOOKS, start, end);
 }

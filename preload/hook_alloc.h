@@ -5,9 +5,11 @@
 #include <stdint.h>
 
 #include "heap/alloc.h"
+#include "heap/mapped.h"
 
 /* What the program's blocks are had from without us. */
 struct nve_alloc_next nve_hook_alloc_next(void);
+struct nve_mapped_next nve_hook_alloc_next_mapped(void);
 
 /* The hooks lead to lib/heap from now on. -ENOTSUP: the program's calls of malloc do not reach us.
  */

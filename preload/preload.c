@@ -53,7 +53,10 @@ __attribute__((constructor)) static void start(void)
 	host.sigaction = nve_real.sigaction;
 	host.load_pfm = nve_real_load_pfm;
 	host.allocation = (struct nve_allocation_host){
+		.library_start = host.library_start,
+		.library_end = host.library_end,
 		.next = nve_hook_alloc_next,
+		.next_mapped = nve_hook_alloc_next_mapped,
 		.load_unwind = nve_real_load_unwind,
 		.load_arenas = nve_real_load_arenas,
 		.begin = nve_hook_alloc_begin,

@@ -125,6 +125,15 @@ void nve_real_alloc_setup(void)
 	nve_real_alloc = found;
 }
 
+void *(*nve_real_alloc_mremap(void))(void *, size_t, size_t, int, ...)
+{
+	static void *(*found)(void *, size_t, size_t, int, ...);
+
+	if (!found)
+		*(void **)&found = dlsym(RTLD_NEXT, "mremap");
+	return found;
+}
+
 bool nve_real_alloc_is_ours(void *hook)
 {
 	return dlsym(RTLD_DEFAULT, "malloc") == hook;
@@ -138,6 +147,14 @@ void *nve_real_symbol_of(void *function)
 	if (!dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) || info.dli_saddr != function)
 		return NULL;
 	return symbol;
+}
+
+const struct link_map *nve_real_module_of(void *function)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	return dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
 }
 
 nve_unwind_fn *nve_real_load_unwind(void)

@@ -20,6 +20,7 @@
 
 typedef void (*nve_signal_handler)(int sig);
 
+struct link_map;
 struct nve_pfm; /* count/pmu/encode.h */
 
 typedef int nve_spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -81,6 +82,9 @@ int nve_real_load_arenas(struct nve_arena_functions *arenas);
 
 /* The entry of one of our own functions in our table of symbols; NULL: it has none. */
 void *nve_real_symbol_of(void *function);
+
+/* The module that a function is in. NULL: not known. */
+const struct link_map *nve_real_module_of(void *function);
 
 /* The function of that name that would be called from caller without us, wherever the loader has it
  * from; at the least that of the named library. NULL: none. Takes the loader's locks. */

@@ -28,6 +28,11 @@ typedef int nve_phdr_fn(struct dl_phdr_info *info, size_t size, void *arg);
 	X(void *, valloc, (size_t size), (size))                                                   \
 	X(void *, pvalloc, (size_t size), (size))                                                  \
 	X(size_t, malloc_usable_size, (void *p), (p))                                              \
+	X(void *, mmap, (void *addr, size_t size, int prot, int flags, int fd, off_t offset),      \
+	  (addr, size, prot, flags, fd, offset))                                                   \
+	X(void *, mmap64, (void *addr, size_t size, int prot, int flags, int fd, off_t offset),    \
+	  (addr, size, prot, flags, fd, offset))                                                   \
+	X(int, munmap, (void *addr, size_t size), (addr, size))                                    \
 	X(int, dl_iterate_phdr, (nve_phdr_fn *visit, void *arg), (visit, arg))                     \
 	X(int, dlclose, (void *handle), (handle))
 /* clang-format on */
@@ -43,6 +48,9 @@ extern struct nve_real_alloc nve_real_alloc;
 
 /* Looks them up; safe in the first allocation of a process. */
 void nve_real_alloc_setup(void);
+
+/* mremap() alone has arguments that need not be there. */
+void *(*nve_real_alloc_mremap(void))(void *, size_t, size_t, int, ...);
 
 /* Does a call of malloc reach us? Not where the program has one of its own. */
 bool nve_real_alloc_is_ours(void *hook);

@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <link.h>
 #include <stdbool.h>
+#include <string.h>
 #include <sys/mman.h>
 
 #include "base/base.h"
@@ -137,4 +138,74 @@ void nve_withdraw(const struct nve_withdraw_pair *pairs, size_t count, uint64_t 
 	for (size_t i = 0; i < count; i++)
 		hide(&pairs[i]);
 	nve_real_alloc.dl_iterate_phdr(redirect_module, &w);
+}
+
+/* The table of symbols of a module. */
+struct symbols {
+	ElfW(Sym) * symbol;
+	const char *names;
+	const uint32_t *hash;
+	uint64_t base;
+};
+
+/* As many as the hash table reaches: its chains end with an odd word, the last one with the last
+ * symbol. */
+static uint32_t count_symbols(const uint32_t *hash)
+{
+	uint32_t buckets = hash[0], first = hash[1], bloom = hash[2], last = 0;
+	const uint32_t *bucket = hash + 4 + bloom * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+	const uint32_t *chain = bucket + buckets;
+
+	for (uint32_t i = 0; i < buckets; i++)
+		last = NVE_MAX(last, bucket[i]);
+	if (last < first)
+		return first;
+	while (!(chain[last - first] & 1))
+		last++;
+	return last + 1;
+}
+
+static struct symbols read_symbols(const struct link_map *map)
+{
+	struct symbols s = {.base = map->l_addr};
+
+	for (const ElfW(Dyn) *d = map->l_ld; d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_SYMTAB: s.symbol = (void *)(uintptr_t)d->d_un.d_ptr; break;
+		case DT_STRTAB: s.names = (const void *)(uintptr_t)d->d_un.d_ptr; break;
+		case DT_GNU_HASH: s.hash = (const void *)(uintptr_t)d->d_un.d_ptr; break;
+		}
+	}
+	return s;
+}
+
+static void replace(const struct symbols *s, const struct nve_withdraw_pair *pair)
+{
+	uint32_t count = count_symbols(s->hash);
+
+	for (uint32_t i = 0; i < count; i++) {
+		ElfW(Sym) *symbol = s->symbol + i;
+		uint64_t addr = (uint64_t)(uintptr_t)symbol;
+
+		if (s->base + symbol->st_value != (uint64_t)(uintptr_t)pair->next ||
+		    strcmp(s->names + symbol->st_name, pair->name) != 0 ||
+		    !make(addr, sizeof(*symbol), PROT_READ | PROT_WRITE))
+			continue;
+		symbol->st_value = (uint64_t)(uintptr_t)pair->hook - s->base;
+		make(addr, sizeof(*symbol), PROT_READ);
+	}
+}
+
+void nve_withdraw_others(const struct nve_withdraw_pair *pairs, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const struct link_map *map = nve_real_module_of(pairs[i].next);
+		struct symbols s;
+
+		if (!map)
+			continue;
+		s = read_symbols(map);
+		if (s.symbol && s.names && s.hash)
+			replace(&s, &pairs[i]);
+	}
 }

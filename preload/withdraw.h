@@ -10,11 +10,18 @@
 #include <stdint.h>
 
 struct nve_withdraw_pair {
+	const char *name;
 	void *hook, *next;
 };
 
 /* start, end: our library in memory. */
 void nve_withdraw(const struct nve_withdraw_pair *pairs, size_t count, uint64_t start,
 		  uint64_t end);
+
+/*
+ * The opposite: who looks for the functions behind in their own module alone finds our hooks. Those
+ * are plugins that are loaded with RTLD_DEEPBIND: what they free must come to who has allocated it.
+ */
+void nve_withdraw_others(const struct nve_withdraw_pair *pairs, size_t count);
 
 #endif

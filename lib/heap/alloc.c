@@ -54,20 +54,6 @@ uint64_t nve_alloc_ticks_to_ns(uint64_t ticks)
 
 /* ---- counting ---- */
 
-static void settle_arena(struct nve_shard *s, struct nve_shard_counts *c, struct nve_sites_entry *e,
-			 uint32_t site)
-{
-	uint32_t arena = atomic_load(&e->arena);
-
-	if (!arena && atomic_load(&e->live_bytes) > NVE_ARENA_BIG_BYTES &&
-	    !atomic_exchange(&e->promoting, true)) {
-		arena = nve_arena_new(NVE_HEAP_ARENA_SITE, site);
-		atomic_store(&e->arena, arena);
-	}
-	if (arena && !c->flags)
-		c->flags = s->arena_flags[arena] ? s->arena_flags[arena] : nve_arena_flags(arena);
-}
-
 /* Adds what the shard has on its own to the site's total, which is compared with its peak. */
 static void publish(struct nve_shard *s, struct nve_shard_counts *c, uint32_t site)
 {
@@ -83,8 +69,7 @@ static void publish(struct nve_shard *s, struct nve_shard_counts *c, uint32_t si
 	while (peak < live + high &&
 	       !atomic_compare_exchange_weak(&e->peak_bytes, &peak, live + high))
 		;
-	if (e->kind == NVE_HEAP_BLOCK)
-		settle_arena(s, c, e, site);
+	nve_shard_settle(s, c, e, site);
 }
 
 static inline void count_taken(struct nve_shard *s, struct nve_shard_counts *c, uint32_t site,

@@ -64,16 +64,28 @@ uint32_t nve_caller_site_slowly(struct nve_shard *s, const struct nve_caller *ca
 {
 	uint64_t address[NVE_HEAP_DEPTH_MAX];
 	uint32_t count = 0, site;
+	struct nve_sites_entry *e;
 
 	if (may_unwind(s, caller))
 		count = nve_unwind(caller->address, address, depth);
-	if (!count)
-		return by_caller(s, caller);
-	site = nve_sites_of_path(NVE_HEAP_BLOCK, address, count);
-	s->tally.by_unwinding[count]++;
+	site = count ? nve_sites_of_path(NVE_HEAP_BLOCK, address, count) : by_caller(s, caller);
+	if (count) {
+		s->tally.by_unwinding[count]++;
+		keep(s, caller, address, count, site);
+	}
 	s->tally.unattributed += !site;
-	keep(s, caller, address, count, site);
+	e = nve_sites_entry(site);
+	if (e)
+		nve_shard_settle(s, nve_shard_counts(s, site), e, site);
 	return site;
+}
+
+uint32_t nve_caller_mapped(struct nve_shard *s, const struct nve_caller *caller)
+{
+	uint64_t address[NVE_HEAP_DEPTH_MAX] = {caller->address};
+	uint32_t count = may_unwind(s, caller) ? nve_unwind(caller->address, address, depth) : 1;
+
+	return nve_sites_of_path(NVE_HEAP_MAPPED, address, NVE_MAX(count, 1u));
 }
 
 void nve_caller_check(struct nve_shard *s, const struct nve_caller *caller, uint32_t *site)

@@ -32,6 +32,9 @@ void nve_caller_setup(uint32_t depth);
 /* The path's number is not in the cache. */
 uint32_t nve_caller_site_slowly(struct nve_shard *s, const struct nve_caller *caller);
 
+/* The site of a call that maps memory, always unwound. */
+uint32_t nve_caller_mapped(struct nve_shard *s, const struct nve_caller *caller);
+
 /* Looks closely at what the cache has said. */
 void nve_caller_check(struct nve_shard *s, const struct nve_caller *caller, uint32_t *site);
 

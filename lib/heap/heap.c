@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "heap/alloc.h"
 #include "heap/blocks.h"
+#include "heap/mapped.h"
 #include "heap/shard.h"
 #include "heap/sites.h"
 
@@ -30,10 +31,19 @@ static void find_block(uint64_t addr, struct nve_heap_place *place)
 
 int nve_heap_find(uint64_t addr, struct nve_heap_place *place)
 {
+	struct nve_range range;
+
 	*place = (struct nve_heap_place){.kind = NVE_HEAP_NOWHERE};
-	if (!nve_blocks_holds(addr))
+	if (nve_blocks_holds(addr)) {
+		find_block(addr, place);
+		return 0;
+	}
+	if (nve_mapped_find(addr, &range))
 		return -ENOENT;
-	find_block(addr, place);
+	place->kind = range.kind;
+	place->site = range.site;
+	place->start = range.start;
+	place->bytes = range.end - range.start;
 	return 0;
 }
 
@@ -56,4 +66,9 @@ void nve_heap_site_counts(uint32_t id, struct nve_heap_counts *counts)
 		.lifetimes = sum.lifetimes,
 		.lifetime_ns = nve_alloc_ticks_to_ns(sum.lifetime_ticks),
 	};
+}
+
+int nve_heap_pin(uint64_t hash)
+{
+	return nve_sites_pin(hash);
 }

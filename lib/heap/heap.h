@@ -43,6 +43,14 @@ struct nve_heap_place {
  * signal-safe, never reads at addr. */
 int nve_heap_find(uint64_t addr, struct nve_heap_place *place);
 
+/*
+ * Looks at the process's mappings anew, for what is told by them alone: main thread's stack, data
+ * of modules, break, others. At the start it is done; again by who asks, outside of handlers: after
+ * a dlopen, say, every second at most, and before addresses are judged in the end. Takes a file
+ * descriptor for its duration. 0; -errno; -EBUSY: another thread is at it.
+ */
+int nve_heap_refresh(void);
+
 /* Is it on: do blocks get sites? Signal-safe. */
 bool nve_heap_is_on(void);
 

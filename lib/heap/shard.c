@@ -174,6 +174,20 @@ struct nve_shard_counts *nve_shard_counts_slowly(struct nve_shard *s, uint32_t s
 	return chunk ? chunk + site % NVE_SITES_CHUNK : &s->nowhere;
 }
 
+void nve_shard_settle(struct nve_shard *s, struct nve_shard_counts *c, struct nve_sites_entry *e,
+		      uint32_t site)
+{
+	bool big = e->pinned || atomic_load(&e->live_bytes) > NVE_ARENA_BIG_BYTES;
+	uint32_t arena = atomic_load(&e->arena);
+
+	if (!arena && big && e->kind == NVE_HEAP_BLOCK && !atomic_exchange(&e->promoting, true)) {
+		arena = nve_arena_new(NVE_HEAP_ARENA_SITE, site);
+		atomic_store(&e->arena, arena);
+	}
+	if (arena && !c->flags)
+		c->flags = s->arena_flags[arena] ? s->arena_flags[arena] : nve_arena_flags(arena);
+}
+
 void nve_shard_before_fork(void)
 {
 	nve_lock_take(&state.lock);

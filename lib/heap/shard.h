@@ -85,6 +85,10 @@ static inline struct nve_shard_counts *nve_shard_counts(struct nve_shard *s, uin
 					 : nve_shard_counts_slowly(s, site);
 }
 
+/* A site that has become big gets its arena, and the shard hears of it. */
+void nve_shard_settle(struct nve_shard *s, struct nve_shard_counts *c, struct nve_sites_entry *e,
+		      uint32_t site);
+
 /* Around a fork. */
 void nve_shard_before_fork(void);
 void nve_shard_after_fork(bool child);

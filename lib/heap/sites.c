@@ -12,6 +12,7 @@ enum {
 	INDEX_BITS = NVE_BLOCKS_SITE_BITS + 1,
 	RAW_BITS = 16,
 	RAW_ID_BITS = NVE_BLOCKS_SITE_BITS,
+	PINS = 256,
 };
 
 static struct {
@@ -22,7 +23,9 @@ static struct {
 	uint32_t *index;       /* site numbers by hash, open addressing */
 	_Atomic uint64_t *raw; /* by raw addresses: rest of the hash and site number */
 	_Atomic uint32_t generation;
-	uint64_t by_kind[NVE_HEAP_KINDS];
+	_Atomic uint32_t by_kind[NVE_HEAP_KINDS];
+	uint64_t pin[PINS];
+	uint32_t pins;
 } state;
 
 static uint64_t mix(uint64_t h, uint64_t value)
@@ -70,7 +73,7 @@ uint64_t nve_sites_hash_frame(uint64_t hash, const struct nve_heap_module *modul
 static bool same_site(const struct nve_sites_entry *e, const struct nve_sites_entry *wanted)
 {
 	return e->hash == wanted->hash && e->kind == wanted->kind && e->frames == wanted->frames &&
-	       !memcmp(e->frame, wanted->frame, e->frames * sizeof(*e->frame));
+	       (!e->frames || !memcmp(e->frame, wanted->frame, e->frames * sizeof(*e->frame)));
 }
 
 /* Where the site stands in the index, or would. */
@@ -94,6 +97,23 @@ static struct nve_sites_entry *new_entry(uint32_t id)
 	return chunk ? chunk + id % NVE_SITES_CHUNK : NULL;
 }
 
+static bool is_pinned(uint64_t hash)
+{
+	uint32_t i = 0;
+
+	while (i < state.pins && state.pin[i] != hash)
+		i++;
+	return i < state.pins;
+}
+
+int nve_sites_pin(uint64_t hash)
+{
+	if (state.pins == PINS)
+		return -ENOSPC;
+	state.pin[state.pins++] = hash;
+	return 0;
+}
+
 static uint32_t add(const struct nve_sites_entry *wanted)
 {
 	size_t size = wanted->frames * sizeof(*wanted->frame);
@@ -111,6 +131,7 @@ static uint32_t add(const struct nve_sites_entry *wanted)
 	if (size)
 		memcpy(frame, wanted->frame, size);
 	e->kind = wanted->kind;
+	e->pinned = wanted->kind == NVE_HEAP_BLOCK && is_pinned(wanted->hash);
 	e->hash = wanted->hash;
 	e->frames = wanted->frames;
 	e->frame = frame;
@@ -173,7 +194,14 @@ uint32_t nve_sites_of_kind(enum nve_heap_kind kind)
 {
 	struct nve_sites_entry wanted = {.kind = kind, .hash = nve_sites_hash_start(kind)};
 
-	return find_or_add(&wanted);
+	if (!state.by_kind[kind])
+		state.by_kind[kind] = find_or_add(&wanted);
+	return state.by_kind[kind];
+}
+
+uint32_t nve_sites_known(enum nve_heap_kind kind)
+{
+	return state.by_kind[kind];
 }
 
 uint32_t nve_sites_of_module(const char *path)

@@ -29,6 +29,7 @@ struct nve_sites_entry {
 	uint64_t hash;
 	_Atomic uint32_t arena; /* its own; 0: none */
 	_Atomic bool promoting; /* somebody makes it one */
+	bool pinned;            /* it gets one from the beginning */
 	_Atomic int64_t live_bytes, peak_bytes;
 };
 
@@ -41,6 +42,12 @@ uint32_t nve_sites_of_path(enum nve_heap_kind kind, const uint64_t *address, uin
 
 /* The site of a kind without call path: STACK, BREAK, OTHER. */
 uint32_t nve_sites_of_kind(enum nve_heap_kind kind);
+
+/* The same, if it has been made. Signal-safe. */
+uint32_t nve_sites_known(enum nve_heap_kind kind);
+
+/* Sites of that hash are made pinned. 0; -ENOSPC: too many. */
+int nve_sites_pin(uint64_t hash);
 
 /* The site of the data of a module, of that name. */
 uint32_t nve_sites_of_module(const char *path);
