@@ -24,6 +24,9 @@ struct nve_epoch {
 	 * time that the handler waited for its own touches beyond what they spare the program */
 	uint32_t dirty_ppm;
 	uint64_t looked_ns;
+	/* placement: the part of the read-only and of the write-back stall time on memory that is
+	 * placed on DRAM and earns no delay, and their standard errors. 0: all is on NVM */
+	uint32_t dram_ro_ppm, dram_wb_ppm, dram_ro_se_ppm, dram_wb_se_ppm;
 };
 
 /* Where each quantity comes from; why not from a better source, and what mends that (empty where
