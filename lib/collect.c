@@ -111,6 +111,8 @@ static void add_model(struct nve_thread_model *to, const struct nve_thread_model
 	to->stall_wb_ns += m->stall_wb_ns;
 	to->ma_ro += m->ma_ro;
 	to->ma_wb += m->ma_wb;
+	to->nvm_ma_ro += m->nvm_ma_ro;
+	to->nvm_ma_wb += m->nvm_ma_wb;
 	to->clamps += m->clamps;
 	to->delay_owed_ns += m->delay_owed_ns;
 	to->dram_lat_ps_by_stall += m->dram_lat_ps_by_stall;

@@ -13,6 +13,8 @@
 #define TIME_MAX_NS    (UINT64_C(1) << 60)
 #define LATENCY_MAX_PS UINT64_C(1000000000000)
 
+enum { PPM = 1000000 };
+
 static void *map_bytes(size_t bytes)
 {
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -64,7 +66,9 @@ static bool epoch_possible(const struct nve_record_epoch *e)
 {
 	return e->thread < NVE_REPLAY_THREADS_MAX && e->cpu_ns <= TIME_MAX_NS &&
 	       e->stall_ns <= TIME_MAX_NS && e->stall_wb_ns <= TIME_MAX_NS &&
-	       e->latency_ps <= LATENCY_MAX_PS && e->dram_lat_ps <= LATENCY_MAX_PS;
+	       e->latency_ps <= LATENCY_MAX_PS && e->dram_lat_ps <= LATENCY_MAX_PS &&
+	       e->dram_ro_ppm <= PPM && e->dram_wb_ppm <= PPM && e->dram_ro_se_ppm <= PPM &&
+	       e->dram_wb_se_ppm <= PPM;
 }
 
 /* The next epoch of the record; returns as nve_record_get() does. */
@@ -128,6 +132,10 @@ static void sort(struct nve_replay *r, const uint8_t *data, size_t size, size_t 
 			.stall_se_ns = e->stall_se_ns,
 			.dirty_se_ppm = e->dirty_se_ppm,
 			.latency_se_ps = e->latency_se_ps,
+			.dram_ro_ppm = (uint32_t)e->dram_ro_ppm,
+			.dram_wb_ppm = (uint32_t)e->dram_wb_ppm,
+			.dram_ro_se_ppm = (uint32_t)e->dram_ro_se_ppm,
+			.dram_wb_se_ppm = (uint32_t)e->dram_wb_se_ppm,
 		};
 	}
 }

@@ -26,6 +26,7 @@ enum { NVE_THREAD_RING = 64 };
 /* Sums of what the model said, over the life of a thread. Times ns. */
 struct nve_thread_model {
 	uint64_t epochs, cpu_ns, stall_ns, stall_wb_ns, ma_ro, ma_wb, clamps, delay_owed_ns;
+	uint64_t nvm_ma_ro, nvm_ma_wb;
 	double dram_lat_ps_by_stall; /* sum of dram_lat_ps * stall_ns, for the mean */
 };
 
