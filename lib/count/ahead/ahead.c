@@ -432,12 +432,15 @@ static void keep_pace(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns
 /* Which lines the instructions of a window waited for. */
 static void learn_misses(struct nve_ahead *a, const struct nve_window_result *r)
 {
+	struct nve_misses_window window = {nve_window_lines(a->window), r->steps, shared.dirty};
+	double share = r->real_cycles > 0 ? 1 - r->resident_cycles / r->real_cycles : 0;
 	size_t count;
 	struct nve_wait *wait = nve_window_waits(a->window, &count);
 
-	if (a->misses)
-		nve_misses_learn(a->misses, wait, count, nve_window_lines(a->window), r->steps,
-				 shared.dirty);
+	if (!a->misses)
+		return;
+	nve_misses_tell(a->misses, wait, count, &window, share);
+	nve_misses_learn(a->misses, wait, count, &window);
 }
 
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
