@@ -61,6 +61,7 @@ __attribute__((constructor)) static void start(void)
 		.load_arenas = nve_real_load_arenas,
 		.begin = nve_hook_alloc_begin,
 	};
+	host.load_dw = nve_real_load_dw;
 	nve_runtime_start(&host);
 	if (!nve_heap_is_on())
 		nve_hook_alloc_withdraw(host.library_start, host.library_end);

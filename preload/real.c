@@ -12,6 +12,7 @@
 #include "preload/real_alloc.h"
 #include "preload/real_sync.h"
 #include "runtime.h"
+#include "source_lines.h"
 
 struct nve_real nve_real;
 
@@ -67,6 +68,20 @@ static const struct {
 #define FUNCTION(kind, type, name, params, args, version)                                          \
 	{#name, version, offsetof(struct nve_real_sync, name)},
 	NVE_REAL_SYNC(FUNCTION)
+#undef FUNCTION
+};
+/* clang-format on */
+
+/* clang-format off */
+static const struct {
+	const char *name;
+	size_t offset;
+} dw_functions[] = {
+#define FUNCTION(name) {"dwarf_" #name, offsetof(struct nve_dw, name)}
+	FUNCTION(begin), FUNCTION(end), FUNCTION(nextcu), FUNCTION(offdie), FUNCTION(child),
+	FUNCTION(siblingof), FUNCTION(tag), FUNCTION(attr), FUNCTION(formudata), FUNCTION(ranges),
+	FUNCTION(getsrcfiles), FUNCTION(filesrc), FUNCTION(getsrclines), FUNCTION(onesrcline),
+	FUNCTION(lineno), FUNCTION(lineaddr), FUNCTION(linesrc), FUNCTION(lineendsequence),
 #undef FUNCTION
 };
 /* clang-format on */
@@ -204,6 +219,23 @@ const struct nve_pfm *nve_real_load_pfm(void)
 	*(void **)&pfm.initialize = dlsym(library, "pfm_initialize");
 	*(void **)&pfm.get_os_event_encoding = dlsym(library, "pfm_get_os_event_encoding");
 	return pfm.initialize && pfm.get_os_event_encoding ? &pfm : NULL;
+}
+
+const struct nve_dw *nve_real_load_dw(void)
+{
+	static struct nve_dw dw;
+	void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return NULL;
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(dw_functions); i++) {
+		void *found = dlsym(library, dw_functions[i].name);
+
+		if (!found)
+			return NULL;
+		*(void **)((char *)&dw + dw_functions[i].offset) = found;
+	}
+	return &dw;
 }
 
 static void *look_in(const char *library, const char *name)

@@ -22,6 +22,7 @@ typedef void (*nve_signal_handler)(int sig);
 
 struct link_map;
 struct nve_pfm; /* count/pmu/encode.h */
+struct nve_dw;  /* source_lines.h */
 
 typedef int nve_spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
 			 const posix_spawnattr_t *attr, char *const argv[], char *const envp[]);
@@ -82,6 +83,8 @@ int nve_real_load_arenas(struct nve_arena_functions *arenas);
 
 /* The entry of one of our own functions in our table of symbols; NULL: it has none. */
 void *nve_real_symbol_of(void *function);
+/* libdw likewise, for guidance files that name source lines. */
+const struct nve_dw *nve_real_load_dw(void);
 
 /* The module that a function is in. NULL: not known. */
 const struct link_map *nve_real_module_of(void *function);
