@@ -27,6 +27,7 @@
 #include "life.h"
 #include "lineage.h"
 #include "outputs.h"
+#include "placing.h"
 #include "programs.h"
 #include "recording.h"
 #include "report/snapshot.h"
@@ -76,6 +77,14 @@ static void read_options(void)
 	nve_log_setup((enum nve_log_level)state.options.log_level, state.options.log_file);
 	if (warning.text[0] && nve_lineage_is_root())
 		nve_log(NVE_LOG_WARN, "%s", warning.text);
+}
+
+static void load_placement(void)
+{
+	struct nve_options_message error;
+
+	if (nve_placing_load(&state.options, state.host.load_dw, &error))
+		end_process(error.text);
 }
 
 static void tell_missing(const char *what, int rc)
@@ -177,6 +186,7 @@ static int start_counting(void)
 		return rc;
 	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps, state.options.budget_ppm,
 			     state.host.library_start, state.host.library_end);
+	nve_placing_begin();
 	if (rc)
 		tell_missing("look-ahead", rc);
 	return rc;
@@ -190,6 +200,8 @@ static int start_injection(void)
 		.tsc_khz = state.cal.tsc_khz,
 		.sigaction = state.host.sigaction,
 		.replay = replays() ? &state.replay : NULL,
+		.tiers = nve_placing_process(),
+		.usual = nve_placing_default(),
 	};
 	int rc = nve_inject_setup(&config);
 
@@ -406,6 +418,7 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	nve_programs_setup(state.host.library, state.cwd, state.host.envp, state.options.follow);
 	nve_calibrated_cpu(state.cpu, state.host.envp);
 	name_files();
+	load_placement();
 	if (!is_recorded_program())
 		return;
 	state.emulates = start_emulation() == 0;
@@ -480,6 +493,7 @@ static void fill_snapshot(struct nve_snapshot *s, const char *ended_by)
 	memcpy(s->machine.cpu, state.cpu, sizeof(s->machine.cpu));
 	nve_calibrated_fill(&state.cal, &state.options, dram_lat_ps(), llc_lat_ps(), &s->machine);
 	nve_collect_fill(s);
+	nve_placing_fill(&s->placement, &state.options);
 	if (replays())
 		nve_recording_fill_replay(&state.replay, state.options.replay, s);
 }

@@ -76,6 +76,12 @@ static const struct choice handovers[] = {
 	{.name = NULL},
 };
 
+static const struct choice places[] = {
+	{.name = "all", .value = NVE_PLACE_ALL},
+	{.name = "", .value = NVE_PLACE_FILE, .tail = MEMBER(place)},
+	{.name = NULL},
+};
+
 static const struct choice log_levels[] = {
 	{.name = "error", .value = NVE_LOG_ERROR},
 	{.name = "warn", .value = NVE_LOG_WARN},
@@ -132,6 +138,9 @@ static const struct row rows[] = {
 	  "before which calls a thread serves the delay that it owes: those on locks, conditions,"
 	  " semaphores, barriers and threads; with io also reads and writes"},
 	 .kind = KIND_CHOICE, .member = MEMBER(handover), .choices = handovers},
+	{{"NVM_PLACE", "all, or a guidance file of at most 1023 bytes of name", "all",
+	  "what is on the emulated memory: all, or what a guidance file says of allocation sites"},
+	 .kind = KIND_CHOICE, .member = MEMBER(placing), .choices = places},
 	{{"NVM_DRAM_LAT", LATENCY_FORM, "measured", "latency of this machine's DRAM"},
 	 LATENCY(dram_lat_ps)},
 	{{"NVM_LLC_LAT", LATENCY_FORM, "measured", "latency of this machine's last-level cache"},
@@ -170,7 +179,7 @@ static const struct row rows[] = {
 
 /* Of the interface, but not of this version: to ignore one would give false figures. */
 static const char *const absent_names[] = {
-	"NVM_DEVICE", "NVM_RBW", "NVM_WBW", "NVM_REGIONS", "NVM_PLACE",
+	"NVM_DEVICE", "NVM_RBW", "NVM_WBW", "NVM_REGIONS",
 };
 
 static const char absent_text[] = "not available in this version of nvmemu";
@@ -437,6 +446,12 @@ int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_opti
 			result = parse_row(&rows[i], found.values[i], o, error);
 		if (result)
 			return result;
+	}
+	if (o->counters == NVE_COUNTERS_REPLAY && o->placing != NVE_PLACE_ALL) {
+		nve_format(error->text, sizeof(error->text),
+			   "NVM_PLACE: not with NVM_COUNTERS=replay, which takes placement from "
+			   "the record");
+		return -EINVAL;
 	}
 	if (o->counters == NVE_COUNTERS_REPLAY && o->dram_lat_ps) {
 		nve_format(error->text, sizeof(error->text),

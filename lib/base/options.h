@@ -25,6 +25,9 @@ enum nve_option_handover { NVE_HANDOVER_AT_SYNC, NVE_HANDOVER_AT_IO, NVE_HANDOVE
 /* always: also children with an environment in which nothing of ours is left */
 enum nve_option_follow { NVE_FOLLOW_OFF, NVE_FOLLOW_ON, NVE_FOLLOW_ALWAYS };
 
+/* What is on the emulated NVM: all memory, or what a guidance file says. */
+enum nve_option_place { NVE_PLACE_ALL, NVE_PLACE_FILE };
+
 enum { NVE_PATH_BYTES = 1024 };
 
 struct nve_options {
@@ -38,6 +41,7 @@ struct nve_options {
 	int counters;        /* enum nve_option_counters */
 	int inject;          /* enum nve_option_inject */
 	int handover;        /* enum nve_option_handover */
+	int placing;         /* enum nve_option_place */
 	int log_level;       /* enum nve_log_level */
 	bool strict;
 	bool heat;                       /* per-allocation-site heat */
@@ -45,6 +49,7 @@ struct nve_options {
 	uint64_t heat_min_bytes;         /* smaller blocks have no site */
 	int follow;                      /* enum nve_option_follow */
 	char out[NVE_PATH_BYTES];        /* empty: none */
+	char place[NVE_PATH_BYTES];      /* of NVE_PLACE_FILE */
 	char pmu_events[NVE_PATH_BYTES]; /* empty: by the CPU's row */
 	char record[NVE_PATH_BYTES];     /* empty: none */
 	char replay[NVE_PATH_BYTES];     /* of NVE_COUNTERS_REPLAY */

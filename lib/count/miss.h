@@ -33,6 +33,7 @@ struct nve_miss_sink {
 	/* A window has seen the program miss this line: whose is it? Asked then, since the memory
 	 * may be another's by the time that stall falls to the line. NULL: place is 0. */
 	uint64_t (*locate)(uint64_t addr);
+	/* NULL: not wanted. */
 	void (*take)(const struct nve_miss *misses, size_t count);
 	/* Every line that a window has waited for, as modelled, one by one; then the window's end,
 	 * with the share of its time that was stall, 0 to 1. Both, or neither. */

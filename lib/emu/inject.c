@@ -182,6 +182,9 @@ static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 		return; /* the epoch goes on and ends with the next sample */
 	memset(&ended->epoch, 0, sizeof(ended->epoch));
 	nve_ahead_epoch(t->ahead, rest_ns, &ended->epoch);
+	if (state.config.tiers)
+		nve_tiers_end_epoch(&t->tiers, state.config.tiers, state.config.usual,
+				    &ended->epoch);
 	t->since_epoch_ns = 0;
 	ended->foreseen_ns = t->foreseen_ns;
 	t->foreseen_ns = 0;

@@ -20,6 +20,7 @@
 #include "emu/estimate.h"
 #include "emu/model.h"
 #include "emu/recorder.h"
+#include "emu/tiers.h"
 
 enum { NVE_THREAD_RING = 64 };
 
@@ -68,7 +69,8 @@ struct nve_thread {
 	uint64_t cost_ns;  /* handlers' CPU time without injection, savings not subtracted */
 	uint64_t saved_ns; /* what look-ahead saved the program */
 	uint64_t samples_lost;
-	bool ending; /* no more samples */
+	struct nve_tiers tiers; /* where there is a guidance file */
+	bool ending;            /* no more samples */
 	/* at hooks: delay injected there, part of spun_ns; how often; their cost, not yet in
 	 * cost_ns */
 	uint64_t handover_ns, handovers;

@@ -8,7 +8,7 @@
 enum { PPM = 1000000 };
 
 /* Sum of stall shares above which older windows weigh half. */
-#define HALVE_ABOVE 16.0
+#define HALVE_ABOVE 4.0
 /* A kind with a smaller part in a window's stall time is left to those that show more of it:
  * probabilities leave crumbs of either kind. */
 #define LEAST_PART 0.01

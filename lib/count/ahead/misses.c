@@ -230,7 +230,7 @@ void nve_misses_spread(struct nve_misses *m, uint64_t ip, double stall_ns)
 	if (!e || !e->kept)
 		e = &m->entry[ANY];
 	whole = floor(m->due_ns);
-	if (!e->kept || whole < 1)
+	if (!e->kept || whole < 1 || !m->sink->take)
 		return;
 	send(m, e, (uint64_t)whole);
 	m->due_ns -= whole;
