@@ -214,7 +214,7 @@ int nve_placing_load(const struct nve_options *options, const struct nve_dw *(*l
 {
 	int rc;
 
-	if (options->placing != NVE_PLACE_FILE)
+	if (options->placing != NVE_PLACE_FILE || !nve_options_emulate(options))
 		return 0;
 	rc = parse(options->place, error);
 	if (!rc)

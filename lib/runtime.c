@@ -400,7 +400,8 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	nve_format(state.snapshot.program, sizeof(state.snapshot.program), "%s",
 		   program_invocation_short_name ? program_invocation_short_name : "?");
 	read_options();
-	if (state.options.heat)
+	load_placement();
+	if (state.options.heat || nve_placing_on())
 		nve_allocation_start(&state.options, &host->allocation, nve_lineage_is_root());
 	if (!nve_options_emulate(&state.options)) {
 		atomic_store(&state.stopped, true);
@@ -418,7 +419,6 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	nve_programs_setup(state.host.library, state.cwd, state.host.envp, state.options.follow);
 	nve_calibrated_cpu(state.cpu, state.host.envp);
 	name_files();
-	load_placement();
 	if (!is_recorded_program())
 		return;
 	state.emulates = start_emulation() == 0;
