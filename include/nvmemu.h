@@ -14,12 +14,24 @@
 #define NVMEMU_VERSION_PATCH 0
 #define NVMEMU_VERSION       "0.1.0"
 
+#include <stddef.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /* The version of the library that the program runs with, as "0.1.0". A constant; never NULL. */
 const char *nvmemu_version(void);
+
+/*
+ * Memory that is on the emulated NVM whatever the guidance file (NVM_PLACE=FILE) says; with
+ * NVM_BIND, on that node. Without such a file, or where the library is inert, the two are malloc()
+ * and free(). It is the call that counts: all memory of one call path is on NVM. Either kind of
+ * block may be given to realloc() and to free(), too, and what realloc() moves is its caller's.
+ * NULL, with errno set to ENOMEM: no memory. Thread-safe; not for signal handlers.
+ */
+void *nvmemu_malloc(size_t size);
+void nvmemu_free(void *p);
 
 #ifdef __cplusplus
 }

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <linux/mempolicy.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -14,6 +16,7 @@
 #include "base/log.h"
 #include "count/ahead/ahead.h"
 #include "emu/thread.h"
+#include "heap/alloc.h"
 #include "heap/heap.h"
 #include "heap/heat.h"
 
@@ -46,9 +49,14 @@ static struct {
 	_Atomic uint8_t tier[SITES];
 	_Atomic uint64_t line_sites[NVE_GUIDANCE_LINES], line_ambiguous[NVE_GUIDANCE_LINES];
 	_Atomic uint32_t line_other[NVE_GUIDANCE_LINES];
-	_Atomic uint64_t sites;
+	_Atomic uint64_t sites, marked;
+	int bind; /* node, or NVE_BIND_OFF */
+	_Atomic uint64_t bound_bytes, bind_failures;
 	struct nve_placed_line shown[NVE_GUIDANCE_LINES];
 } state;
+
+/* The thread is in nvmemu_malloc(). */
+static __thread bool marking;
 
 static const enum nve_guidance_kind kinds[NVE_HEAP_KINDS] = {
 	[NVE_HEAP_BLOCK] = NVE_GUIDANCE_HEAP,    [NVE_HEAP_LOOSE] = NVE_GUIDANCE_HEAP,
@@ -209,20 +217,6 @@ static int find_source_lines(const char *path, const struct nve_dw *(*load_dw)(v
 	return 0;
 }
 
-int nve_placing_load(const struct nve_options *options, const struct nve_dw *(*load_dw)(void),
-		     struct nve_options_message *error)
-{
-	int rc;
-
-	if (options->placing != NVE_PLACE_FILE || !nve_options_emulate(options))
-		return 0;
-	rc = parse(options->place, error);
-	if (!rc)
-		rc = find_source_lines(options->place, load_dw, error);
-	state.on = rc == 0;
-	return rc;
-}
-
 bool nve_placing_on(void)
 {
 	return state.on;
@@ -299,6 +293,124 @@ enum nve_tier nve_placing_tier(unsigned kind, uint32_t site)
 	    atomic_compare_exchange_strong(&state.tier[site], &unknown, (uint8_t)(tier + 1)))
 		count(m);
 	return tier;
+}
+
+static bool binds(void)
+{
+	return state.bind != NVE_BIND_OFF;
+}
+
+/* Memory there may be taken from the node alone. 0 or -errno. */
+static int bind_to_node(void *start, uint64_t bytes)
+{
+	unsigned long nodes[NVE_NODES_MAX / (8 * sizeof(unsigned long))] = {0};
+	unsigned bits = 8 * sizeof(nodes[0]);
+
+	nodes[(unsigned)state.bind / bits] = 1ul << (unsigned)state.bind % bits;
+	return syscall(SYS_mbind, start, bytes, MPOL_BIND, nodes, NVE_NODES_MAX + 1, 0) ? -errno
+											: 0;
+}
+
+/* Sites with a line of their own have an arena of their own. In the middle of an allocation. */
+static void meet(uint32_t id)
+{
+	struct nve_guidance_match m;
+	struct nve_heap_site site;
+	uint8_t unknown = 0;
+	enum nve_tier tier;
+
+	if (nve_heap_site(id, &site) || id >= SITES || site.kind != NVE_HEAP_BLOCK)
+		return;
+	tier = decide(site.kind, id, &m);
+	if (marking) {
+		tier = NVE_TIER_NVM;
+		m.line = -1;
+	}
+	if (!atomic_compare_exchange_strong(&state.tier[id], &unknown, (uint8_t)(tier + 1)))
+		return;
+	if (marking)
+		atomic_fetch_add(&state.marked, 1);
+	else
+		count(m);
+	if (marking || m.line >= 0)
+		nve_heap_own_arena(id);
+}
+
+/* What is on NVM in an arena: its site's blocks, or those of all sites without a line. */
+static bool is_on_nvm(uint32_t id)
+{
+	struct nve_heap_arena arena;
+	uint8_t kept;
+
+	if (nve_heap_arena(id, &arena) || arena.kind != NVE_HEAP_ARENA_SITE)
+		return state.guidance.tier[NVE_GUIDANCE_HEAP] == NVE_TIER_NVM;
+	kept = arena.site < SITES ? atomic_load(&state.tier[arena.site]) : 0;
+	return kept == NVE_TIER_NVM + 1;
+}
+
+static void bind_arena(uint32_t arena, void *start, uint64_t bytes)
+{
+	int rc;
+
+	if (!binds() || !is_on_nvm(arena))
+		return;
+	rc = bind_to_node(start, bytes);
+	if (!rc)
+		atomic_fetch_add(&state.bound_bytes, bytes);
+	else if (!atomic_fetch_add(&state.bind_failures, 1))
+		nve_log(NVE_LOG_WARN, "NVM_BIND: memory is not bound to node %d: %s", state.bind,
+			strerror(-rc));
+}
+
+/* Tried on a page of ours: what node there is, and whether we may. */
+static int check_node(struct nve_options_message *error)
+{
+	void *page = map(NVE_PAGE_BYTES);
+	int rc = page ? bind_to_node(page, NVE_PAGE_BYTES) : -ENOMEM;
+
+	if (page)
+		munmap(page, NVE_PAGE_BYTES);
+	if (!rc)
+		return 0;
+	nve_format(
+		error->text, sizeof(error->text),
+		"NVM_BIND: memory cannot be bound to node %d: %s; accepted: off, or the number of "
+		"a node with memory, as in /sys/devices/system/node/has_memory",
+		state.bind,
+		rc == -EINVAL ? "there is no such node, or it has no memory" : strerror(-rc));
+	return -EINVAL;
+}
+
+static const struct nve_heap_placer placer = {.met = meet, .grown = bind_arena};
+
+int nve_placing_load(const struct nve_options *options, const struct nve_dw *(*load_dw)(void),
+		     struct nve_options_message *error)
+{
+	int rc;
+
+	state.bind = options->bind;
+	if (options->placing != NVE_PLACE_FILE || (!nve_options_emulate(options) && !binds()))
+		return 0;
+	rc = parse(options->place, error);
+	if (!rc)
+		rc = find_source_lines(options->place, load_dw, error);
+	if (!rc && binds())
+		rc = check_node(error);
+	if (rc)
+		return rc;
+	nve_heap_set_placer(&placer);
+	state.on = true;
+	return 0;
+}
+
+void *nve_placing_malloc(size_t size, const struct nve_caller *caller)
+{
+	void *p;
+
+	marking = true;
+	p = nve_alloc_called(size, caller);
+	marking = false;
+	return p;
 }
 
 void nve_placing_wait(const struct nve_miss_wait *wait)
@@ -389,6 +501,10 @@ void nve_placing_fill(struct nve_placement_snapshot *s, const struct nve_options
 	for (uint32_t i = 0; i < state.guidance.line_count; i++)
 		fill_line(s, i);
 	s->sites = atomic_load(&state.sites);
+	s->marked = atomic_load(&state.marked);
+	s->bind = state.bind;
+	s->bound_bytes = atomic_load(&state.bound_bytes);
+	s->bind_failures = atomic_load(&state.bind_failures);
 	s->source_lines = state.wants_source;
 	s->modules = state.modules;
 	s->modules_with_lines = state.modules_with_lines;

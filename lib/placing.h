@@ -35,6 +35,11 @@ void nve_placing_end_window(double stall_share);
 /* The tier of a site, or of memory without one. Signal-safe. */
 enum nve_tier nve_placing_tier(unsigned kind, uint32_t site);
 
+/* malloc() of that caller, on NVM: its call path is, whatever the file says. With a guidance file,
+ * and the heap on. */
+struct nve_caller;
+void *nve_placing_malloc(size_t size, const struct nve_caller *caller);
+
 /* What epochs of threads without windows of their own go by. */
 const struct nve_tiers_process *nve_placing_process(void);
 enum nve_tier nve_placing_default(void);

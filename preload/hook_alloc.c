@@ -13,7 +13,11 @@
 #include <sys/mman.h>
 
 #include "heap/alloc.h"
+#include "heap/caller.h"
+#include "heap/heap.h"
 #include "heap/sites.h"
+#include "nvmemu.h"
+#include "placing.h"
 #include "preload/real.h"
 #include "preload/real_alloc.h"
 #include "preload/withdraw.h"
@@ -42,6 +46,20 @@ NVE_REAL_ALLOC(FIRST)
 NVE_REAL_ALLOC(HOOK)
 
 static bool begun; /* the hooks lead to lib/heap */
+
+NVE_EXPORT void *nvmemu_malloc(size_t size)
+{
+	struct nve_caller caller = NVE_CALLER();
+
+	if (!nve_placing_on() || !nve_heap_is_on())
+		return table.malloc(size);
+	return nve_placing_malloc(size, &caller);
+}
+
+NVE_EXPORT void nvmemu_free(void *p)
+{
+	table.free(p);
+}
 
 struct nve_alloc_next nve_hook_alloc_next(void)
 {

@@ -28,6 +28,8 @@ enum nve_option_follow { NVE_FOLLOW_OFF, NVE_FOLLOW_ON, NVE_FOLLOW_ALWAYS };
 /* What is on the emulated NVM: all memory, or what a guidance file says. */
 enum nve_option_place { NVE_PLACE_ALL, NVE_PLACE_FILE };
 
+enum { NVE_BIND_OFF = -1, NVE_NODES_MAX = 1024 };
+
 enum { NVE_PATH_BYTES = 1024 };
 
 struct nve_options {
@@ -42,6 +44,7 @@ struct nve_options {
 	int inject;          /* enum nve_option_inject */
 	int handover;        /* enum nve_option_handover */
 	int placing;         /* enum nve_option_place */
+	int bind;            /* number of a NUMA node; NVE_BIND_OFF: none */
 	int log_level;       /* enum nve_log_level */
 	bool strict;
 	bool heat;                       /* per-allocation-site heat */

@@ -72,6 +72,14 @@ static void publish(struct nve_shard *s, struct nve_shard_counts *c, uint32_t si
 	nve_shard_settle(s, c, e, site);
 }
 
+void nve_heap_own_arena(uint32_t site)
+{
+	struct nve_sites_entry *e = nve_sites_entry(site);
+
+	if (e)
+		e->pinned = true;
+}
+
 static inline void count_taken(struct nve_shard *s, struct nve_shard_counts *c, uint32_t site,
 			       uint64_t bytes)
 {
@@ -300,6 +308,11 @@ static __attribute__((noinline)) void *allocate_or(size_t size, const struct nve
 	void *p = allocate(&r, caller);
 
 	return p ? p : config.next.malloc(size);
+}
+
+void *nve_alloc_called(size_t size, const struct nve_caller *caller)
+{
+	return allocate_or(size, caller);
 }
 
 void *nve_alloc_malloc(size_t size)

@@ -48,6 +48,10 @@ void *nve_alloc_valloc(size_t size);
 void *nve_alloc_pvalloc(size_t size);
 size_t nve_alloc_usable_size(void *p);
 
+/* malloc() of that caller. */
+struct nve_caller;
+void *nve_alloc_called(size_t size, const struct nve_caller *caller);
+
 /* By the rate of the counter since setup. */
 uint64_t nve_alloc_ticks_to_ns(uint64_t ticks);
 

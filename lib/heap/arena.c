@@ -26,9 +26,18 @@ static struct {
 	size_t thread_arena[2], tcache_create[2], arenas_create[2]; /* mibs */
 } state;
 
-void nve_arena_grown(uint32_t arena, uint64_t bytes)
+static void (*on_grown)(uint32_t arena, void *start, uint64_t bytes);
+
+void nve_arena_on_grown(void (*grown)(uint32_t arena, void *start, uint64_t bytes))
+{
+	on_grown = grown;
+}
+
+void nve_arena_grown(uint32_t arena, void *start, uint64_t bytes)
 {
 	atomic_fetch_add(&state.arena[arena].mapped_bytes, bytes);
+	if (on_grown)
+		on_grown(arena, start, bytes);
 }
 
 static int find_mib(const char *name, size_t mib[2])

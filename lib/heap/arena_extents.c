@@ -22,7 +22,7 @@ static void *grow(extent_hooks_t *hooks, void *wanted, size_t size, size_t align
 		return NULL;
 	*zero = true;
 	*commit = true;
-	nve_arena_grown(index + 1, size);
+	nve_arena_grown(index + 1, p, size);
 	return p;
 }
 

@@ -11,6 +11,9 @@
 extern extent_hooks_t nve_arena_extents;
 
 /* An arena has so many bytes more. */
-void nve_arena_grown(uint32_t arena, uint64_t bytes);
+void nve_arena_grown(uint32_t arena, void *start, uint64_t bytes);
+
+/* Called with each such piece. */
+void nve_arena_on_grown(void (*grown)(uint32_t arena, void *start, uint64_t bytes));
 
 #endif

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "heap/alloc.h"
+#include "heap/arena_extents.h"
 #include "heap/blocks.h"
 #include "heap/mapped.h"
 #include "heap/shard.h"
@@ -12,6 +13,12 @@
 bool nve_heap_is_on(void)
 {
 	return nve_blocks.bytes != 0;
+}
+
+void nve_heap_set_placer(const struct nve_heap_placer *placer)
+{
+	nve_sites_on_new(placer->met);
+	nve_arena_on_grown(placer->grown);
 }
 
 static void find_block(uint64_t addr, struct nve_heap_place *place)

@@ -111,6 +111,19 @@ int nve_heap_arena(uint32_t id, struct nve_heap_arena *arena);
  * starts. 0; -ENOSPC: too many. */
 int nve_heap_pin(uint64_t hash);
 
+/* Who decides where memory is placed. Both are called by the thread that allocates, in the middle
+ * of it: they must not allocate. NULL members are not called. */
+struct nve_heap_placer {
+	void (*met)(uint32_t site); /* a new site, before its first block */
+	void (*grown)(uint32_t arena, void *start, uint64_t bytes); /* an arena has got memory */
+};
+
+/* Before the heap is on. */
+void nve_heap_set_placer(const struct nve_heap_placer *placer);
+
+/* The site's blocks come from an arena of its own, if there is one to be had. In met(). */
+void nve_heap_own_arena(uint32_t site);
+
 /* How often sites were found by what: see the report. */
 struct nve_heap_tally {
 	uint64_t by_cache; /* the call path was one of the last, proved by its return addresses */

@@ -139,18 +139,29 @@ static uint32_t add(const struct nve_sites_entry *wanted)
 	return id;
 }
 
+static void (*on_new)(uint32_t site);
+
+void nve_sites_on_new(void (*met)(uint32_t site))
+{
+	on_new = met;
+}
+
 static uint32_t find_or_add(struct nve_sites_entry *wanted)
 {
+	bool fresh;
 	uint32_t *slot, id;
 
 	if (!wanted->hash)
 		wanted->hash = 1;
 	nve_lock_take(&state.lock);
 	slot = find_slot(wanted);
-	if (!*slot)
+	fresh = !*slot;
+	if (fresh)
 		*slot = add(wanted);
 	id = *slot;
 	nve_lock_release(&state.lock);
+	if (fresh && id && on_new)
+		on_new(id);
 	return id;
 }
 

@@ -52,6 +52,9 @@ int nve_sites_pin(uint64_t hash);
 /* The site of the data of a module, of that name. */
 uint32_t nve_sites_of_module(const char *path);
 
+/* Called with each new site, by the thread that met it, with no lock held. Before the first one. */
+void nve_sites_on_new(void (*met)(uint32_t site));
+
 /* NULL: no such site. */
 struct nve_sites_entry *nve_sites_entry(uint32_t id);
 

@@ -58,13 +58,18 @@ void nve_report_placement(struct nve_json *j, const struct nve_placement_snapsho
 		return;
 	nve_json_object(j, "placement");
 	nve_json_string(j, "file", s->file);
-	if (s->bind >= 0)
+	if (s->bind >= 0) {
 		nve_json_decimal(j, "bound_to_node", s->bind, 0);
+		nve_json_uint(j, "bound_bytes", s->bound_bytes);
+		nve_json_uint(j, "bind_failures", s->bind_failures);
+	}
 	nve_json_object(j, "memory");
 	for (int i = 0; i < NVE_PLACED_MEMORY; i++)
 		nve_json_string(j, s->memory[i].name, tier_name(s->memory[i].dram));
 	nve_json_close(j);
 	nve_json_uint(j, "sites_without_line", s->sites);
+	nve_json_uint(j, "sites_of_nvmemu_malloc", s->marked);
+	nve_json_uint(j, "sites_without_arena", s->without_arena);
 	nve_json_uint(j, "unmatched_lines", s->unmatched);
 	nve_json_uint(j, "ambiguous_sites", s->ambiguous);
 	if (s->source_lines) {

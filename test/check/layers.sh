@@ -17,7 +17,7 @@ lib/count: base
 lib/emu: base count
 lib/heap: base count
 lib/report: base count
-preload: base emu heap runtime.h source_lines.h nvmemu.h
+preload: base emu heap runtime.h placing.h source_lines.h nvmemu.h
 cli: base count report bench chase.h counters.h nvmemu.h
 bench: base count
 '
