@@ -28,14 +28,15 @@ struct lists {
 	uint64_t zero; /* nobody knows but us */
 };
 
-/* So that the compiler makes no jump to malloc() of a call: who jumps is not on the call path. */
-#define NO_TAIL_CALL(p) __asm__ volatile("" : "+r"(p))
+/* So that the compiler makes no jump to malloc() of a call, as who jumps is not on the call path;
+ * nor one function of two that are alike. */
+#define NO_TAIL_CALL(p, name) __asm__ volatile("/* " name " */" : "+r"(p))
 
 static __attribute__((noinline)) void *allocate_first(size_t bytes)
 {
 	void *p = malloc(bytes); /* site: first */
 
-	NO_TAIL_CALL(p);
+	NO_TAIL_CALL(p, "first");
 	return p;
 }
 
@@ -43,7 +44,7 @@ static __attribute__((noinline)) void *allocate_second(size_t bytes)
 {
 	void *p = malloc(bytes); /* site: second */
 
-	NO_TAIL_CALL(p);
+	NO_TAIL_CALL(p, "second");
 	return p;
 }
 

@@ -309,7 +309,8 @@ static bool fits_from(const struct nve_guidance *g, const struct nve_guidance_li
 
 		if (j)
 			may = there << 1;
-		if (j && g->frame[i].is_source && !same_frame(&g->frame[i], &g->frame[i - 1]))
+		if (j && g->frame[i].is_source && g->frame[i - 1].is_source &&
+		    !same_frame(&g->frame[i], &g->frame[i - 1]))
 			may |= there;
 		for (size_t at = start; at < count; at++) {
 			if (may >> at & 1 && fits(g, i, site, at))
