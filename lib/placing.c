@@ -275,8 +275,11 @@ static enum nve_tier decide(unsigned kind, uint32_t id, struct nve_guidance_matc
 
 	*m = (struct nve_guidance_match){-1, -1};
 	/* The frame of a module's data is the module. */
-	if (kind != NVE_HEAP_DATA && id != NVE_HEAP_SITE_NONE && !nve_heap_site(id, &site))
+	if (kind != NVE_HEAP_DATA && id != NVE_HEAP_SITE_NONE && !nve_heap_site(id, &site)) {
 		*m = match(&site);
+		if (kind == NVE_HEAP_MAPPED && !site.maps_files)
+			of = NVE_GUIDANCE_ANONYMOUS;
+	}
 	return m->line < 0 ? state.guidance.tier[of] : state.guidance.line[m->line].tier;
 }
 

@@ -66,6 +66,7 @@ struct nve_heap_frame {
 struct nve_heap_site {
 	enum nve_heap_kind kind; /* BLOCK, MAPPED, STACK, DATA, BREAK or OTHER */
 	uint64_t hash;           /* stable; never 0 */
+	bool maps_files;         /* of MAPPED: not anonymous memory */
 	uint32_t arena;          /* its own; 0: it has none */
 	uint32_t frames;         /* innermost first; our own are left out */
 	const struct nve_heap_frame *frame;

@@ -70,7 +70,8 @@ static void count_put(struct nve_shard *s, uint32_t site, uint64_t bytes)
 		;
 }
 
-static void put(void *addr, size_t size, const struct nve_caller *caller)
+/* of_file: what is mapped is one; else it is not known, or is anonymous. */
+static void put(void *addr, size_t size, bool of_file, const struct nve_caller *caller)
 {
 	struct nve_range range = {.start = (uint64_t)(uintptr_t)addr, .kind = NVE_HEAP_MAPPED};
 	int error = errno;
@@ -82,6 +83,8 @@ static void put(void *addr, size_t size, const struct nve_caller *caller)
 	range.end = range.start + pages_of(size);
 	nve_ranges_cut(&state.by_program, range.start, range.end, count_cut);
 	range.site = nve_caller_mapped(s, caller);
+	if (of_file && nve_sites_entry(range.site))
+		atomic_store(&nve_sites_entry(range.site)->maps_files, true);
 	if (!nve_ranges_put(&state.by_program, &range))
 		count_put(s, range.site, range.end - range.start);
 	s->busy = false;
@@ -94,7 +97,7 @@ void *nve_mapped_mmap(void *addr, size_t size, int prot, int flags, int fd, off_
 	void *mapped = state.next.mmap(addr, size, prot, flags, fd, offset);
 
 	if (mapped != MAP_FAILED && !is_own(&caller))
-		put(mapped, size, &caller);
+		put(mapped, size, !(flags & MAP_ANONYMOUS), &caller);
 	return mapped;
 }
 
@@ -131,7 +134,7 @@ void *nve_mapped_mremap(void *addr, size_t old_size, size_t size, int flags, voi
 		return mapped;
 	if (mapped != addr || size < old_size)
 		take_out(addr, old_size);
-	put(mapped, size, &caller);
+	put(mapped, size, false, &caller);
 	return mapped;
 }
 

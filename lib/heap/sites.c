@@ -262,6 +262,7 @@ int nve_heap_site(uint32_t id, struct nve_heap_site *site)
 	*site = (struct nve_heap_site){
 		.kind = e->kind,
 		.hash = e->hash,
+		.maps_files = atomic_load(&e->maps_files),
 		.arena = atomic_load(&e->arena),
 		.frames = e->frames,
 		.frame = e->frame,

@@ -30,6 +30,7 @@ struct nve_sites_entry {
 	_Atomic uint32_t arena; /* its own; 0: none */
 	_Atomic bool promoting; /* somebody makes it one */
 	bool pinned;            /* it gets one from the beginning */
+	_Atomic bool maps_files;
 	_Atomic int64_t live_bytes, peak_bytes;
 };
 

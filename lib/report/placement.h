@@ -52,8 +52,7 @@ struct nve_placement_snapshot {
 		bool dram;
 		uint32_t line; /* 0: by default */
 	} memory[NVE_PLACED_MEMORY];
-	uint64_t marked;        /* call paths of nvmemu_malloc() */
-	uint64_t without_arena; /* sites with a line, or marked, that share arenas with others */
+	uint64_t marked;                     /* call paths of nvmemu_malloc() */
 	uint64_t bound_bytes, bind_failures; /* failures: pieces of arenas */
 	uint64_t sites;                      /* that no line names, and that had misses */
 	uint64_t unmatched, ambiguous; /* lines that fit no site; sites that lines disagree on */

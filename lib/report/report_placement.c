@@ -69,7 +69,6 @@ void nve_report_placement(struct nve_json *j, const struct nve_placement_snapsho
 	nve_json_close(j);
 	nve_json_uint(j, "sites_without_line", s->sites);
 	nve_json_uint(j, "sites_of_nvmemu_malloc", s->marked);
-	nve_json_uint(j, "sites_without_arena", s->without_arena);
 	nve_json_uint(j, "unmatched_lines", s->unmatched);
 	nve_json_uint(j, "ambiguous_sites", s->ambiguous);
 	if (s->source_lines) {

@@ -89,6 +89,12 @@ assert first["ambiguous_sites"] == 1 and first["ambiguous_with_line"] == 2, firs
 assert report["placement"]["ambiguous_sites"] == 1 and second["sites"] == 0, report["placement"]
 
 # by kind; a forked child
+[report] = placed("anonymous @ nvm\n", "mapped")
+agrees(report, reads=False, writes=True)
+[report] = placed("default @ nvm\nmmap @ dram\n", "mapped")
+agrees(report, reads=True, writes=False)
+[report] = placed("data @ nvm\n", "data")
+agrees(report, reads=False, writes=True)
 [report] = placed("heap @ nvm\n")
 agrees(report, reads=True, writes=True)
 found = placed(f"place.c:{FAR} @ nvm\n", "fork")

@@ -4,6 +4,8 @@
  *
  *   plain    far by malloc()
  *   marked   far by nvmemu_malloc(), if there is one
+ *   mapped   far by mmap()
+ *   data     far is static data
  *   fork     the walk is a child's
  *   bound    no walk; tells where the memory of either is bound, from numa_maps
  */
@@ -12,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,6 +48,16 @@ static __attribute__((noinline)) void *make_marked(size_t bytes)
 	CALLED(p, "marked");
 	return p;
 }
+
+static __attribute__((noinline)) void *make_mapped(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	CALLED(p, "mapped");
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static unsigned char data[BYTES];
 
 static void walk(const unsigned char *near, unsigned char *far)
 {
@@ -96,7 +109,10 @@ int main(int argc, char **argv)
 	*(void **)&marked_malloc = dlsym(RTLD_DEFAULT, "nvmemu_malloc");
 	if (!strcmp(mode, "marked") && !marked_malloc)
 		return SKIPPED;
-	far = !strcmp(mode, "marked") ? make_marked(BYTES) : make_far(BYTES);
+	far = !strcmp(mode, "marked")   ? make_marked(BYTES)
+	      : !strcmp(mode, "mapped") ? make_mapped(BYTES)
+	      : !strcmp(mode, "data")   ? data
+					: make_far(BYTES);
 	if (!near || !far)
 		return 1;
 	if (!strcmp(mode, "bound")) {
@@ -110,6 +126,7 @@ int main(int argc, char **argv)
 		return in_child(near, far);
 	walk(near, far);
 	free(near);
-	free(far);
+	if (!strcmp(mode, "plain"))
+		free(far);
 	return 0;
 }

@@ -94,7 +94,6 @@ static void section(void **state)
 		.unmatched = 1,
 		.ambiguous = 1,
 		.marked = 12,
-		.without_arena = 13,
 		.source_lines = true,
 		.modules = 9,
 		.modules_with_lines = 2,
@@ -112,7 +111,7 @@ static void section(void **state)
 		"{\"placement\":{\"file\":\"guide\",\"memory\":{\"default\":\"dram\","
 		"\"heap\":\"nvm\",\"mmap\":\"dram\",\"anonymous\":\"dram\",\"stack\":\"dram\","
 		"\"data\":\"nvm\"},\"sites_without_line\":11,\"sites_of_nvmemu_malloc\":12,"
-		"\"sites_without_arena\":13,\"unmatched_lines\":1,\"ambiguous_sites\":1,"
+		"\"unmatched_lines\":1,\"ambiguous_sites\":1,"
 		"\"modules\":9,\"modules_with_source_lines\":2,\"lines\":[{\"line\":3,"
 		"\"text\":\"a.c:1@nvm\",\"tier\":\"nvm\",\"sites\":2,\"ambiguous_sites\":1,"
 		"\"ambiguous_with_line\":4,\"code_ranges\":5},{\"line\":4,"
