@@ -2,6 +2,7 @@
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,11 @@ enum cli_status {
 int cli_env(int argc, char **argv);
 int cli_calibrate(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_devices(int argc, char **argv);
+int cli_predict(int argc, char **argv);
+int cli_report(int argc, char **argv);
+int cli_run(int argc, char **argv);
+int cli_sweep(int argc, char **argv);
 int cli_validate(int argc, char **argv);
 
 struct nve_calibration;
@@ -41,6 +47,10 @@ int cli_renew_calibration(struct nve_calibration *calibration);
 /* A process that validate starts of this same binary; not for users. */
 #define CLI_WORKER_NAME "--validate-worker"
 int cli_worker_main(int argc, char **argv);
+
+/* From here on SIGINT, SIGTERM and SIGHUP set the flag: every wait then ends with -EINTR. */
+void cli_catch_interrupts(void);
+extern volatile sig_atomic_t cli_interrupted;
 
 /* One line on stderr: "nvmemu: error: text". */
 void cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -33,6 +33,28 @@ void cli_note(const char *format, ...)
 	va_end(args);
 }
 
+volatile sig_atomic_t cli_interrupted;
+
+static void note_interrupt(int signal)
+{
+	(void)signal;
+	cli_interrupted = 1;
+}
+
+void cli_catch_interrupts(void)
+{
+	/* Without SA_RESTART: a wait ends at once. */
+	const struct sigaction catching = {.sa_handler = note_interrupt};
+	struct sigaction before;
+
+	sigaction(SIGINT, &catching, NULL);
+	sigaction(SIGTERM, &catching, NULL);
+	/* nohup has it ignored. */
+	sigaction(SIGHUP, NULL, &before);
+	if (before.sa_handler != SIG_IGN)
+		sigaction(SIGHUP, &catching, NULL);
+}
+
 static int write_stream(void *ctx, const void *data, size_t size)
 {
 	return fwrite(data, 1, size, ctx) == size ? 0 : -EIO;

@@ -26,6 +26,7 @@
 #include "count/pmu/sysfs.h"
 #include "count/pmu/trial.h"
 #include "counters.h"
+#include "presets.h"
 #include "report/utc.h"
 
 enum { TEXT_BYTES = 8192, CPUS_MAX = 8192 };
@@ -312,6 +313,7 @@ static void gather_sources(const struct nve_options *o, struct nve_facts *f,
 		.no_ahead = f->no_look_ahead,
 		.load_pfm = cli_load_pfm,
 	};
+	struct nve_options options = *o;
 	struct nve_options_message error;
 
 	f->counters_demanded = o->counters == NVE_COUNTERS_PMU;
@@ -319,7 +321,9 @@ static void gather_sources(const struct nve_options *o, struct nve_facts *f,
 	f->sleeps = o->inject == NVE_INJECT_SLEEP;
 	if (f->calibration_error)
 		return;
-	if (nve_options_check_latency(o, world.dram_lat_ps, &error))
+	if (nve_presets_load(o, environ, &error) ||
+	    nve_presets_apply(&options, world.dram_lat_ps, &error) ||
+	    nve_options_check_latency(&options, world.dram_lat_ps, &error))
 		nve_format(f->setting_problem, sizeof(f->setting_problem), "%s", error.text);
 	if (nve_counters_start(&world, &f->calibration, &f->sources, f->counters_why,
 			       sizeof(f->counters_why)) == -EINVAL)

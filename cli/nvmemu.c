@@ -1,7 +1,9 @@
 /* The command nvmemu: finds the subcommand and starts it. */
 #include "cli.h"
 
+#include <fcntl.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -10,8 +12,13 @@ static const struct {
 	int (*run)(int argc, char **argv);
 } commands[] = {
 	{"calibrate", "measure this machine's memory and core anew", cli_calibrate},
+	{"devices", "list devices that can be emulated by name, with sources", cli_devices},
 	{"doctor", "tell whether this machine can emulate, and what from", cli_doctor},
 	{"env", "list the variables, their values in force and their meaning", cli_env},
+	{"predict", "tell the run time at other latencies, from one recorded run", cli_predict},
+	{"report", "show reports, merge them, turn them into other forms", cli_report},
+	{"run", "run a program emulated, with checks before and a summary after", cli_run},
+	{"sweep", "run a program at many latencies, and compare with native runs", cli_sweep},
 	{"validate", "compare configured with measured latencies on this machine", cli_validate},
 };
 
@@ -66,9 +73,27 @@ static int dispatch(int argc, char **argv)
 	return run_command(argc, argv);
 }
 
+/*
+ * Where one of the three is closed, no file of ours may take its place: messages would go into it.
+ * What stands there fails as a closed one does, and is closed again for programs that are started.
+ */
+static void guard_descriptors(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_CLOEXEC | O_PATH);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	if (fd >= 0)
+		close(fd);
+}
+
 int main(int argc, char **argv)
 {
-	int status = dispatch(argc, argv);
+	int status;
+
+	guard_descriptors();
+	status = dispatch(argc, argv);
 
 	/* Output that did not reach its file is a failure, however well the command did. */
 	if (fflush(stdout) || ferror(stdout)) {

@@ -25,13 +25,63 @@ double cli_quantile(const double *values, size_t count, double share)
 	return values[below] + (place - (double)below) * (values[below + 1] - values[below]);
 }
 
-/* Two-sided 95 % quantile of Student's distribution. */
-static double student(size_t freedom)
+double cli_median(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), compare);
+	return count ? cli_quantile(values, count, 0.5) : NAN;
+}
+
+static uint64_t next_random(uint64_t *random)
+{
+	*random ^= *random << 13;
+	*random ^= *random >> 7;
+	*random ^= *random << 17;
+	return *random;
+}
+
+void cli_shuffle(size_t *order, size_t count, uint64_t *random)
+{
+	for (size_t i = 0; i < count; i++) {
+		size_t j = (size_t)(next_random(random) % (i + 1));
+
+		order[i] = order[j];
+		order[j] = i;
+	}
+}
+
+/* From a table; beyond it by the expansion of Abramowitz and Stegun, 26.7.5. */
+double cli_student(size_t freedom)
 {
 	static const double quantiles[] = {NAN,   12.706, 4.303, 3.182, 2.776,
 					   2.571, 2.447,  2.365, 2.306, 2.262};
+	const double z = 1.959964, n = (double)freedom;
 
-	return freedom < sizeof(quantiles) / sizeof(quantiles[0]) ? quantiles[freedom] : 1.96;
+	if (freedom < sizeof(quantiles) / sizeof(quantiles[0]))
+		return quantiles[freedom];
+	return z + (pow(z, 3) + z) / (4 * n) +
+	       (5 * pow(z, 5) + 16 * pow(z, 3) + 3 * z) / (96 * n * n);
+}
+
+struct cli_ratio cli_ratio_of(double *ratios, size_t count)
+{
+	const double median_over_mean = sqrt(acos(-1) / 2);
+	struct cli_ratio r = {NAN, NAN, NAN};
+	double sum = 0, squares = 0, width;
+
+	if (!count)
+		return r;
+	r.median = cli_median(ratios, count);
+	if (count < 2)
+		return r;
+	for (size_t i = 0; i < count; i++)
+		sum += log(ratios[i]);
+	for (size_t i = 0; i < count; i++)
+		squares += pow(log(ratios[i]) - sum / (double)count, 2);
+	width = cli_student(count - 1) * median_over_mean *
+		sqrt(squares / (double)(count - 1) / (double)count);
+	r.low = r.median * exp(-width);
+	r.high = r.median * exp(width);
+	return r;
 }
 
 static double latency_of(const struct cli_slice *slices, size_t count)
@@ -61,7 +111,7 @@ static double half_width(const struct cli_slice *slices, size_t count)
 	}
 	mean = sum / (double)batches;
 	squares = fmax(0, squares / (double)batches - mean * mean);
-	return student(batches - 1) * sqrt(squares / (double)(batches - 1));
+	return cli_student(batches - 1) * sqrt(squares / (double)(batches - 1));
 }
 
 static size_t keep_inside(struct cli_slice *slices, size_t count, double low, double high)

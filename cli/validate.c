@@ -15,6 +15,7 @@
 #include "cli.h"
 #include "compare.h"
 #include "count/calibration.h"
+#include "launch.h"
 #include "worker.h"
 
 enum { COMPARE_MS = 2000 };
@@ -133,37 +134,6 @@ static int parse_arguments(int argc, char **argv, struct validate_settings *s)
 	return -1;
 }
 
-/* Beside the command, as built or as installed; else where installations of this build go. */
-static int find_library(char path[PATH_MAX])
-{
-	static const char installed[] = NVMEMU_LIBDIR "/libnvmemu.so";
-	char self[PATH_MAX], beside[PATH_MAX + 32];
-
-	if (!realpath("/proc/self/exe", self))
-		return -errno;
-	*strrchr(self, '/') = 0;
-	snprintf(beside, sizeof(beside), "%s/../lib/libnvmemu.so", self);
-	if (realpath(beside, path) || realpath(installed, path))
-		return 0;
-	cli_error("no libnvmemu.so, neither as %s nor as %s; --lib names another place", beside,
-		  installed);
-	return -ENOENT;
-}
-
-static int check_library(struct validate_settings *s, char path[PATH_MAX])
-{
-	if (!s->library) {
-		s->library = path;
-		return find_library(path);
-	}
-	if (realpath(s->library, path) && !access(path, R_OK)) {
-		s->library = path;
-		return 0;
-	}
-	cli_error("cannot read the library %s: %m", s->library);
-	return -ENOENT;
-}
-
 /* All of one bench's lists are there at once. */
 static uint64_t choose_bytes(const struct validate_settings *s)
 {
@@ -198,21 +168,11 @@ static int find_dram_latency(struct validate_settings *s)
 	return err;
 }
 
-static void note_interrupt(int signal)
-{
-	(void)signal;
-	cli_interrupted = 1;
-}
-
 static void catch_signals(void)
 {
-	/* Without SA_RESTART: a wait for a worker ends at once. */
-	const struct sigaction catching = {.sa_handler = note_interrupt};
 	const struct sigaction ignoring = {.sa_handler = SIG_IGN};
 
-	sigaction(SIGINT, &catching, NULL);
-	sigaction(SIGTERM, &catching, NULL);
-	sigaction(SIGHUP, &catching, NULL);
+	cli_catch_interrupts();
 	sigaction(SIGPIPE, &ignoring, NULL);
 }
 
@@ -265,8 +225,9 @@ int cli_validate(int argc, char **argv)
 
 	if (status >= 0)
 		return status;
-	if (check_library(&s, library))
+	if (cli_find_library(s.library, library))
 		return CLI_IMPOSSIBLE;
+	s.library = library;
 	if (s.compare)
 		return compare(&s);
 	if (find_dram_latency(&s))

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,6 @@
 #include "cli.h"
 
 enum { POLL_MS = 200, NOT_STARTED = 127 };
-
-volatile sig_atomic_t cli_interrupted;
 
 /* The first answer of a worker. */
 struct greeting {

@@ -5,7 +5,6 @@
 #ifndef CLI_WORKER_H
 #define CLI_WORKER_H
 
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -27,9 +26,6 @@ struct cli_worker {
 struct cli_turn {
 	uint64_t cpu_ns, wall_ns;
 };
-
-/* Set by a signal handler: every wait then ends with -EINTR. */
-extern volatile sig_atomic_t cli_interrupted;
 
 /*
  * All return 0, -EINTR when interrupted, or another -errno after a message: -ENOTSUP when the

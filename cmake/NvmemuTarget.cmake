@@ -7,6 +7,10 @@ function(nvmemu_common target)
 	target_compile_options(${target} PRIVATE -Wall -Wextra -Wshadow -Wstrict-prototypes
 		-Wmissing-prototypes -Wvla -fno-common)
 	target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/lib ${PROJECT_SOURCE_DIR}/include)
+	if(NVMEMU_FUZZ)
+		target_compile_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+		target_link_options(${target} PRIVATE -fsanitize=fuzzer-no-link)
+	endif()
 	if(NVMEMU_SANITIZE)
 		list(JOIN NVMEMU_SANITIZE "," kinds)
 		target_compile_options(${target} PRIVATE -fsanitize=${kinds} -fno-sanitize-recover=all

@@ -11,8 +11,8 @@
 static const char mark[] = "NVM_CARRIED=";
 static const char preload[] = "LD_PRELOAD=";
 
-/* The calibration is found by these. */
-static const char *const places[] = {"HOME=", "XDG_CACHE_HOME="};
+/* The calibration and the user's devices are found by these. */
+static const char *const places[] = {"HOME=", "XDG_CACHE_HOME=", "XDG_CONFIG_HOME="};
 
 static bool starts_with(const char *text, const char *start)
 {

@@ -7,6 +7,8 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "emu/monitor.h"
+#include "timelines.h"
 
 enum { THREADS_LISTED = 1024, PPM = 1000000 };
 
@@ -37,13 +39,15 @@ static struct {
 		live; /* of the last snapshot: where they stand in the list */
 } state;
 
-void nve_collect_setup(bool injects)
+void nve_collect_setup(bool injects, uint64_t started_ns)
 {
+	nve_timelines_start(started_ns);
 	state.injects = injects;
 }
 
-void nve_collect_after_fork(void)
+void nve_collect_after_fork(uint64_t started_ns)
 {
+	nve_timelines_start(started_ns);
 	memset(&state.process, 0, sizeof(state.process));
 	state.threads = state.listed = 0;
 	state.live_at = state.live_listed = state.live = 0;
@@ -326,6 +330,31 @@ static void list_thread(const struct nve_thread *t, const struct sums *sums, boo
 	fill_totals(&out->totals, sums);
 }
 
+/* Under the registry's lock; of a live thread, while its settling is held. */
+static void put_timeline(const struct nve_thread *t, const struct sums *s, bool live, bool held)
+{
+	const struct nve_thread_model *m = &s->model;
+	const uint64_t totals[NVE_TIMELINE_QUANTITIES] = {
+		[NVE_TIMELINE_CPU_NS] = m->cpu_ns,
+		[NVE_TIMELINE_STALL_NS] = m->stall_ns,
+		[NVE_TIMELINE_STALL_WB_NS] = m->stall_wb_ns,
+		[NVE_TIMELINE_MA_RO] = m->ma_ro,
+		[NVE_TIMELINE_MA_WB] = m->ma_wb,
+		[NVE_TIMELINE_OWED_NS] = m->delay_owed_ns,
+		[NVE_TIMELINE_PAID_NS] = s->paid_ns,
+	};
+	struct nve_timelines_thread thread = {
+		.tid = t->tid,
+		.live = live,
+		.of = held ? &t->timeline : NULL,
+		.settled_ns = nve_thread_settled_ns(t),
+		.totals = totals,
+	};
+
+	thread_name(t, thread.name);
+	nve_timelines_put(&thread);
+}
+
 void nve_collect_ended(const struct nve_thread *t)
 {
 	struct sums sums = {0};
@@ -333,13 +362,18 @@ void nve_collect_ended(const struct nve_thread *t)
 	sum_thread(&sums, t);
 	add_sums(&state.process, &sums);
 	list_thread(t, &sums, false);
+	put_timeline(t, &sums, false, true);
 }
 
 static void visit_live(struct nve_thread *t, void *arg)
 {
 	struct sums sums = {0};
+	bool held = nve_monitor_hold(t);
 
 	sum_thread(&sums, t);
+	put_timeline(t, &sums, true, held);
+	if (held)
+		nve_monitor_release(t);
 	add_sums(arg, &sums);
 	list_thread(t, &sums, true);
 }
@@ -412,8 +446,10 @@ void nve_collect_fill(struct nve_snapshot *s)
 	forget_live();
 	state.live_at = state.listed;
 	state.live = state.threads;
+	nve_timelines_begin();
 	if (locked)
 		nve_thread_each(visit_live, &sums);
+	nve_timelines_fill(&s->timeline);
 	state.live_listed = state.listed - state.live_at;
 	state.live = state.threads - state.live;
 	fill_totals(&s->totals, &sums);

@@ -17,6 +17,7 @@
 #include "emu/monitor.h"
 #include "emu/recorder.h"
 #include "recording.h"
+#include "timelines.h"
 
 static _Atomic bool threaded; /* the program has made threads */
 
@@ -39,6 +40,7 @@ int nve_life_begin(uint64_t number, struct nve_replay *replay)
 	t->tid = (int)syscall(SYS_gettid);
 	t->number = number;
 	t->born_ns = nve_clock_ns(CLOCK_MONOTONIC);
+	t->origin_ns = nve_timelines_origin_ns();
 	if (replay)
 		t->replay = nve_replay_begin(replay, number);
 	nve_thread_self = t;

@@ -28,6 +28,7 @@
 #include "lineage.h"
 #include "outputs.h"
 #include "placing.h"
+#include "presets.h"
 #include "programs.h"
 #include "recording.h"
 #include "report/snapshot.h"
@@ -67,6 +68,30 @@ static void end_process(const char *text)
 	syscall(SYS_exit_group, EXIT_IMPOSSIBLE);
 }
 
+/* A child may have lost the way to its user's file. */
+static void find_device(void)
+{
+	struct nve_options_message error;
+
+	if (!nve_presets_load(&state.options, state.host.envp, &error))
+		return;
+	if (nve_lineage_is_root())
+		end_process(error.text);
+	nve_log(NVE_LOG_WARN, "%s: a child runs without it", error.text);
+	state.options.device[0] = '\0';
+}
+
+static void tell_device(void)
+{
+	const struct nve_preset *device = nve_presets_device();
+
+	if (device && nve_preset_has_bandwidth(device) && nve_lineage_is_root())
+		nve_log(NVE_LOG_WARN,
+			"NVM_DEVICE: %s: of the device its latencies alone are "
+			"emulated, not its bandwidths",
+			device->name);
+}
+
 static void read_options(void)
 {
 	struct nve_options_message error, warning;
@@ -77,6 +102,7 @@ static void read_options(void)
 	nve_log_setup((enum nve_log_level)state.options.log_level, state.options.log_file);
 	if (warning.text[0] && nve_lineage_is_root())
 		nve_log(NVE_LOG_WARN, "%s", warning.text);
+	find_device();
 }
 
 static void load_placement(void)
@@ -124,7 +150,8 @@ static void check_latency(void)
 {
 	struct nve_options_message error;
 
-	if (nve_options_check_latency(&state.options, dram_lat_ps(), &error))
+	if (nve_presets_apply(&state.options, dram_lat_ps(), &error) ||
+	    nve_options_check_latency(&state.options, dram_lat_ps(), &error))
 		end_process(error.text);
 }
 
@@ -237,22 +264,24 @@ static void start_record(void)
 
 static int start_emulation(void)
 {
-	struct nve_model_target target = {
-		.rlat_ps = state.options.rlat_ps,
-		.wlat_ps = state.options.wlat_ps,
-		.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
-	};
+	struct nve_model_target target;
 	const char *what = "signal handler";
 	int rc = state.host.obstacle ? -ENOTSUP : replays() ? start_replay() : start_counting();
 
+	target.own_ps = dram_lat_ps();
 	if (state.host.obstacle)
 		nve_format(state.why_not, sizeof(state.why_not), "%s", state.host.obstacle);
 	if (rc)
 		return rc;
 	rc = start_injection();
 	if (!rc) {
-		nve_collect_setup(state.options.inject != NVE_INJECT_OFF);
+		nve_collect_setup(state.options.inject != NVE_INJECT_OFF, state.started_ns);
 		nve_thread_on_end = nve_collect_ended;
+		target = (struct nve_model_target){
+			.rlat_ps = state.options.rlat_ps,
+			.wlat_ps = state.options.wlat_ps,
+			.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
+		};
 		nve_monitor_setup(&target, state.host.thread_create);
 		what = "CPU-time timer";
 		start_record();
@@ -355,11 +384,11 @@ static void begin_child(void)
 	}
 	nve_ahead_after_fork();
 	nve_pmu_after_fork();
-	nve_collect_after_fork();
 	state.root = false;
 	state.forked = true;
 	atomic_store(&state.threads_made, 0);
 	remember_process();
+	nve_collect_after_fork(state.started_ns);
 	name_files();
 	nve_recorder_after_fork();
 	if (emulated)
@@ -425,6 +454,8 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	if (!state.emulates)
 		tell_impossible();
 	else
+		tell_device();
+	if (state.emulates)
 		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
 

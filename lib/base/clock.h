@@ -19,6 +19,15 @@ static inline uint64_t nve_clock_ns(clockid_t clock)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
+/* The kernel's tick, of which samples come; it is what the coarse clock advances by. */
+static inline uint64_t nve_clock_tick_ns(void)
+{
+	struct timespec ts;
+
+	clock_getres(CLOCK_MONOTONIC_COARSE, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
 static inline uint64_t nve_tsc(void)
 {
 	return nve_arch_ticks();

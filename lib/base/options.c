@@ -113,6 +113,9 @@ static const struct choice switches[] = {
 static const struct row rows[] = {
 	{{"NVM_RLAT", LATENCY_FORM, "DRAM's own", "emulated read latency"}, LATENCY(rlat_ps)},
 	{{"NVM_WLAT", LATENCY_FORM, "DRAM's own", "emulated write latency"}, LATENCY(wlat_ps)},
+	{{"NVM_DEVICE", "the name of a device that nvmemu devices lists", "none",
+	  "device whose latencies are emulated where NVM_RLAT and NVM_WLAT are not set"},
+	 .kind = KIND_PATH, .member = MEMBER(device)},
 	{{"NVM_MODEL", "asymmetric or symmetric", "asymmetric",
 	  "whether reads and writes have latencies of their own or share one"},
 	 .kind = KIND_CHOICE, .member = MEMBER(model), .choices = models},
@@ -182,7 +185,6 @@ static const struct row rows[] = {
 
 /* Of the interface, but not of this version: to ignore one would give false figures. */
 static const char *const absent_names[] = {
-	"NVM_DEVICE",
 	"NVM_RBW",
 	"NVM_WBW",
 	"NVM_REGIONS",
@@ -498,7 +500,7 @@ int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_opti
 
 bool nve_options_emulate(const struct nve_options *o)
 {
-	return o->rlat_ps || o->wlat_ps;
+	return o->rlat_ps || o->wlat_ps || o->device[0];
 }
 
 static int check_latency(const char *name, uint64_t target_ps, uint64_t dram_lat_ps,
@@ -530,6 +532,11 @@ int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,
 const struct nve_option_row *nve_options_row(size_t i)
 {
 	return i < NVE_ARRAY_SIZE(rows) ? &rows[i].public : NULL;
+}
+
+bool nve_options_is_switch(size_t i)
+{
+	return rows[i].choices && find_choice(&rows[i], "on");
 }
 
 static const struct choice *choice_of(const struct row *row, int value)

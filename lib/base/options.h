@@ -51,6 +51,7 @@ struct nve_options {
 	uint64_t heat_depth;             /* frames of a site */
 	uint64_t heat_min_bytes;         /* smaller blocks have no site */
 	int follow;                      /* enum nve_option_follow */
+	char device[NVE_PATH_BYTES];     /* name of a preset; empty: none */
 	char out[NVE_PATH_BYTES];        /* empty: none */
 	char place[NVE_PATH_BYTES];      /* of NVE_PLACE_FILE */
 	char pmu_events[NVE_PATH_BYTES]; /* empty: by the CPU's row */
@@ -73,7 +74,7 @@ struct nve_options_message {
 int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_options_message *error,
 		      struct nve_options_message *warning);
 
-/* Does it ask for emulation: is a latency set? */
+/* Does it ask for emulation: is a latency or a device set? */
 bool nve_options_emulate(const struct nve_options *o);
 
 /* Checks latencies against the DRAM latency in force. Returns 0, or -ERANGE with a message that
@@ -86,6 +87,9 @@ struct nve_option_row {
 	const char *name, *form, *fallback, *help;
 };
 const struct nve_option_row *nve_options_row(size_t i);
+
+/* Does row i take "on", so that its mere name can stand for that? */
+bool nve_options_is_switch(size_t i);
 
 /* The value in force of row i, as the user would write it. Returns its length. */
 int nve_options_format(const struct nve_options *o, size_t i, char *buf, size_t size);

@@ -168,54 +168,72 @@ int nve_replay_parse(struct nve_replay *r, const uint8_t *data, size_t size,
 	return 0;
 }
 
-static int read_whole(int fd, uint8_t *data, size_t size, size_t *length)
+/* Where the file has got shorter meanwhile, zeros are left, which end a record. */
+static int read_whole(int fd, uint8_t *data, size_t size)
 {
-	*length = 0;
-	while (*length < size) {
-		ssize_t got = read(fd, data + *length, size - *length);
+	while (size) {
+		ssize_t got = read(fd, data, size);
 
 		if (got < 0 && errno == EINTR)
 			continue;
-		if (got < 0)
-			return -errno;
-		if (got == 0)
-			break;
-		*length += (size_t)got;
+		if (got <= 0)
+			return got < 0 ? -errno : 0;
+		data += got;
+		size -= (size_t)got;
 	}
 	return 0;
 }
 
-static int parse_file(struct nve_replay *r, int fd, struct nve_replay_error *error)
+/* One byte more, as none cannot be mapped. */
+void nve_replay_free_file(uint8_t *data, size_t size)
+{
+	munmap(data, size + 1);
+}
+
+/* A copy: a mapped file that somebody cuts short would fault. */
+static int copy_file(int fd, uint8_t **data, size_t *size)
 {
 	struct stat st;
-	size_t length;
-	uint8_t *data;
 	int rc;
 
 	if (fstat(fd, &st))
-		return complain(error, -errno, 0, 0);
+		return -errno;
 	if (!S_ISREG(st.st_mode))
-		return complain(error, S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL, 0, 0);
-	/* A copy: a mapped file that somebody cuts short would fault. One byte, as none cannot be
-	 * mapped. */
-	data = map_bytes((size_t)st.st_size + 1);
-	if (!data)
-		return complain(error, -ENOMEM, 0, 0);
-	rc = read_whole(fd, data, (size_t)st.st_size, &length);
-	rc = rc ? complain(error, rc, 0, 0) : nve_replay_parse(r, data, length, error);
-	munmap(data, (size_t)st.st_size + 1);
+		return S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	*size = (size_t)st.st_size;
+	*data = map_bytes(*size + 1);
+	if (!*data)
+		return -ENOMEM;
+	rc = read_whole(fd, *data, *size);
+	if (rc)
+		nve_replay_free_file(*data, *size);
 	return rc;
+}
+
+int nve_replay_read_file(const char *path, struct nve_replay_error *error, uint8_t **data,
+			 size_t *size)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc;
+
+	if (fd < 0)
+		return complain(error, -errno, 0, 0);
+	rc = copy_file(fd, data, size);
+	close(fd);
+	return rc ? complain(error, rc, 0, 0) : 0;
 }
 
 int nve_replay_load(struct nve_replay *r, const char *path, struct nve_replay_error *error)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK), rc;
+	uint8_t *data;
+	size_t size;
+	int rc;
 
 	memset(r, 0, sizeof(*r));
-	if (fd < 0)
-		return complain(error, -errno, 0, 0);
-	rc = parse_file(r, fd, error);
-	close(fd);
+	rc = nve_replay_read_file(path, error, &data, &size);
+	if (rc)
+		return rc;
+	rc = nve_replay_parse(r, data, size, error);
+	nve_replay_free_file(data, size);
 	return rc;
 }
 

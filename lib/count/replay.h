@@ -43,6 +43,11 @@ int nve_replay_parse(struct nve_replay *r, const uint8_t *data, size_t size,
 /* The same for a file; also -errno. */
 int nve_replay_load(struct nve_replay *r, const char *path, struct nve_replay_error *error);
 
+/* The bytes of a regular file, a copy. 0, or -errno with the reason in *error. */
+int nve_replay_read_file(const char *path, struct nve_replay_error *error, uint8_t **data,
+			 size_t *size);
+void nve_replay_free_file(uint8_t *data, size_t size);
+
 void nve_replay_free(struct nve_replay *r);
 
 /* Where a thread stands. All zeros: nothing to replay. */

@@ -211,8 +211,8 @@ static void replay(struct nve_thread *t, uint64_t ran_ns)
 }
 
 /* Samples and looks ahead. Returns what that saved the program, ns. */
-static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns, bool in_kernel,
-		       bool running)
+static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_ns,
+		       struct nve_ahead_tick tick, bool running)
 {
 	const struct nve_ahead_counts *c;
 	uint64_t saved_ns, answered_ns;
@@ -231,7 +231,7 @@ static uint64_t sample(struct nve_thread *t, const ucontext_t *uc, uint64_t ran_
 	c = nve_ahead_counts(t->ahead);
 	answered_ns = c->answered_ns;
 	stall_ns = c->label_ns;
-	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, in_kernel, nve_guard);
+	saved_ns = nve_ahead_sample(t->ahead, uc, ran_ns, tick, nve_guard);
 	stall_ns = c->label_ns - stall_ns;
 	nve_handover_learn(t, running, (double)(c->answered_ns - answered_ns), stall_ns);
 	t->foreseen_ns += stall_ns * nve_monitor_delay_per_stall(t);
@@ -251,6 +251,7 @@ static void read_times(struct nve_thread_times *times)
 	times->system_us =
 		(uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec;
 	times->faults = (uint64_t)usage.ru_minflt;
+	times->preempted = (uint64_t)usage.ru_nivcsw;
 }
 
 /* The kernel books the tick that interrupted us as its own time or the program's. A thread that
@@ -273,6 +274,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 {
 	uint64_t enter_ns = cpu_ns(), ran_ns = enter_ns - t->mark_ns, saved_ns, served_ns, cost_ns;
 	struct nve_thread_times now;
+	struct nve_ahead_tick tick = {.at_ns = nve_clock_ns(CLOCK_MONOTONIC)};
 	bool running;
 
 	if (nve_handover_is_busy(t)) {
@@ -288,7 +290,9 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	nve_restart_call(uc);
 	if (!nve_pages_known())
 		look_around(t);
-	saved_ns = sample(t, uc, ran_ns, ran_in_kernel(&t->mark, &now), running);
+	tick.in_kernel = ran_in_kernel(&t->mark, &now);
+	tick.preempted = now.preempted != t->mark.preempted;
+	saved_ns = sample(t, uc, ran_ns, tick, running);
 	if (nve_pages_wanted())
 		look_around(t);
 	served_ns = nve_handover_serves(t, enter_ns) ? 0 : serve_due(t);

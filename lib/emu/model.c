@@ -29,7 +29,7 @@ static uint64_t accesses(uint64_t stall_ns, uint32_t part_ppm, uint64_t latency_
 /* One term of equation 5. */
 static wide added_ps(uint64_t count, uint64_t target_ps, uint64_t dram_lat_ps, uint32_t *clamps)
 {
-	if (target_ps == 0 || count == 0)
+	if (count == 0)
 		return 0;
 	if (target_ps < dram_lat_ps) {
 		++*clamps;
@@ -67,6 +67,13 @@ static bool count(const struct nve_epoch *epoch, struct nve_model_carry *carry,
 	return true;
 }
 
+/* A latency, where it is DRAM's own: that of the moment. */
+static uint64_t in_force(const struct nve_model_target *target, uint64_t latency_ps,
+			 uint64_t dram_lat_ps)
+{
+	return latency_ps == 0 || latency_ps == target->own_ps ? dram_lat_ps : latency_ps;
+}
+
 struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
 				       const struct nve_epoch *epoch, struct nve_model_carry *carry)
 {
@@ -78,6 +85,8 @@ struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
 		return d;
 	if (target->symmetric)
 		rlat_ps = wlat_ps = rlat_ps ? rlat_ps : wlat_ps;
+	rlat_ps = in_force(target, rlat_ps, epoch->dram_lat_ps);
+	wlat_ps = in_force(target, wlat_ps, epoch->dram_lat_ps);
 	sum_ps = added_ps(d.nvm_ma_ro, rlat_ps, epoch->dram_lat_ps, &d.clamps) +
 		 added_ps(d.nvm_ma_wb, wlat_ps, epoch->dram_lat_ps, &d.clamps) + carry->delay_ps;
 	d.delay_ns = saturate(sum_ps / 1000, &d.clamps);

@@ -14,6 +14,8 @@
 
 struct nve_model_target {
 	uint64_t rlat_ps, wlat_ps; /* emulated latencies; 0: DRAM's own */
+	uint64_t own_ps;           /* DRAM's, in force: a target that equals it is DRAM's own,
+				    * whatever that drifts to; 0: none does */
 	bool symmetric;            /* equation 1: every miss costs the read latency, or the write
 				    * latency where that is the only one given */
 };

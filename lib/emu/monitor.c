@@ -13,7 +13,12 @@
 #include "base/sigmask.h"
 #include "count/ahead/pages.h"
 
-enum { MONITOR_STACK_BYTES = 256 << 10, GONE_TRIES = 10000, RECENT_STALL_NS = 500000000 };
+enum {
+	MONITOR_STACK_BYTES = 256 << 10,
+	GONE_TRIES = 10000,
+	HOLD_TRIES = 1000,
+	RECENT_STALL_NS = 500000000
+};
 
 static struct nve_model_target target;
 static nve_thread_create_fn *create_thread;
@@ -105,6 +110,28 @@ static void record_epoch(struct nve_thread *t, const struct nve_thread_epoch *en
 	nve_recorder_add(&t->record, &record);
 }
 
+/* An epoch's amounts belong to the time since the one before. */
+static void note_when(struct nve_thread *t, const struct nve_thread_epoch *ended,
+		      const struct nve_model_delay *d)
+{
+	const struct nve_epoch *e = &ended->epoch;
+	uint64_t paid_ns = NVE_MIN(ended->served_ns, t->model.delay_owed_ns);
+	uint64_t before_ns = t->timeline.sum[NVE_TIMELINE_PAID_NS];
+	const uint64_t amounts[NVE_TIMELINE_QUANTITIES] = {
+		[NVE_TIMELINE_CPU_NS] = e->cpu_ns,
+		[NVE_TIMELINE_STALL_NS] = e->stall_ns,
+		[NVE_TIMELINE_STALL_WB_NS] = e->stall_wb_ns,
+		[NVE_TIMELINE_MA_RO] = d->ma_ro,
+		[NVE_TIMELINE_MA_WB] = d->ma_wb,
+		[NVE_TIMELINE_OWED_NS] = d->delay_ns,
+		[NVE_TIMELINE_PAID_NS] = paid_ns - NVE_MIN(paid_ns, before_ns),
+	};
+
+	nve_timeline_add(&t->timeline, nve_thread_settled_ns(t), ended->ended_ns - t->origin_ns,
+			 amounts);
+	t->settled_ns = ended->ended_ns;
+}
+
 static void settle_epoch(struct nve_thread *t, const struct nve_thread_epoch *ended)
 {
 	const struct nve_epoch *e = &ended->epoch;
@@ -122,6 +149,7 @@ static void settle_epoch(struct nve_thread *t, const struct nve_thread_epoch *en
 	m->clamps += d.clamps;
 	m->delay_owed_ns += d.delay_ns;
 	m->dram_lat_ps_by_stall += (double)e->dram_lat_ps * (double)e->stall_ns;
+	note_when(t, ended, &d);
 	note_ratio(t, e->stall_ns, d.delay_ns);
 	note_gain(t, ended->estimated_ns, d.delay_ns);
 	atomic_fetch_add(&t->owed_ns, d.delay_ns);
@@ -192,6 +220,21 @@ static void settle(struct nve_thread *t, const struct settler *who)
 	full = t->record.used > sizeof(t->record.bytes) / 2;
 	if (who->record >= 0 || !t->has_monitor || full)
 		nve_recorder_flush(&t->record, who->record, full && !t->has_monitor);
+	atomic_store_explicit(&t->settling, false, memory_order_release);
+}
+
+bool nve_monitor_hold(struct nve_thread *t)
+{
+	for (int i = 0; i < HOLD_TRIES; i++) {
+		if (!atomic_exchange_explicit(&t->settling, true, memory_order_acquire))
+			return true;
+		sched_yield();
+	}
+	return false;
+}
+
+void nve_monitor_release(struct nve_thread *t)
+{
 	atomic_store_explicit(&t->settling, false, memory_order_release);
 }
 

@@ -29,6 +29,11 @@ void nve_monitor_go_on(struct nve_thread *t);
 /* Model and debt of all epochs in the ring. Returns at once when somebody else does it. */
 void nve_monitor_settle(struct nve_thread *t);
 
+/* Keeps others from settling the thread's epochs, so that what it has been given can be read: true,
+ * or false where somebody has been at it for long (and may have died of it). */
+bool nve_monitor_hold(struct nve_thread *t);
+void nve_monitor_release(struct nve_thread *t);
+
 /* What the model makes of a nanosecond of the thread's stall time, ns, recently; before its first
  * epoch that of other threads; 0: not known. Signal-safe. */
 double nve_monitor_delay_per_stall(const struct nve_thread *t);

@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/timeline.h"
 #include "count/ahead/ahead.h"
 #include "count/pmu/pmu.h"
 #include "count/replay.h"
@@ -42,14 +43,17 @@ struct nve_thread_epoch {
 
 /* The kernel's account of a thread. */
 struct nve_thread_times {
-	uint64_t user_us, system_us, faults; /* faults: without input or output */
+	uint64_t user_us, system_us;
+	uint64_t faults;    /* without input or output */
+	uint64_t preempted; /* lost its core while it wanted to go on */
 };
 
 struct nve_thread {
 	struct nve_thread *next, *previous; /* registry; under its lock */
 	int tid;
-	uint64_t number;  /* in the order in which the process made its threads, from 0 */
-	uint64_t born_ns; /* CLOCK_MONOTONIC */
+	uint64_t number;    /* in the order in which the process made its threads, from 0 */
+	uint64_t born_ns;   /* CLOCK_MONOTONIC */
+	uint64_t origin_ns; /* likewise: from where the timeline counts */
 	char name[16];
 	pthread_t monitor;
 	_Atomic bool has_monitor;
@@ -87,6 +91,8 @@ struct nve_thread {
 	_Atomic bool settling;
 	struct nve_model_carry carry;
 	struct nve_thread_model model;
+	struct nve_timeline timeline;
+	uint64_t settled_ns;                     /* when the last settled epoch ended */
 	double recent_stall_ns, recent_delay_ns; /* fading sums */
 	double handed_ns, handed_estimate_ns;    /* likewise, of epochs with an estimate */
 	uint64_t monitor_ns;                     /* the monitor thread's own CPU time */
@@ -108,6 +114,12 @@ extern __thread struct nve_thread *nve_thread_self;
 /* Makes the state of the calling thread (or of one about to start) and registers it. NULL: no
  * memory. */
 struct nve_thread *nve_thread_new(void);
+
+/* Up to when the thread's timeline is filled, ns since its origin. */
+static inline uint64_t nve_thread_settled_ns(const struct nve_thread *t)
+{
+	return (t->settled_ns ? t->settled_ns : t->born_ns) - t->origin_ns;
+}
 
 /* Takes it out of the registry; its totals go to the process's and to the list of ended threads. */
 void nve_thread_delete(struct nve_thread *t);

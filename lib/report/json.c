@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 static void fail(struct nve_json *j, int error)
 {
 	if (!j->error)
@@ -60,35 +62,6 @@ static void put_uint(struct nve_json *j, uint64_t value, unsigned least_digits)
 	put(j, digits + i, sizeof(digits) - i);
 }
 
-/* Length of the valid UTF-8 sequence at s, at most size bytes; 0: there is none. */
-static size_t utf8_length(const unsigned char *s, size_t size)
-{
-	static const struct {
-		unsigned char first_low, first_high, second_low, second_high, length;
-	} forms[] = {
-		/* The second byte's range rules out overlong forms, surrogates and what lies
-		 * above U+10FFFF. */
-		{0x00, 0x7f, 0x00, 0x00, 1}, {0xc2, 0xdf, 0x80, 0xbf, 2},
-		{0xe0, 0xe0, 0xa0, 0xbf, 3}, {0xe1, 0xec, 0x80, 0xbf, 3},
-		{0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
-		{0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4},
-		{0xf4, 0xf4, 0x80, 0x8f, 4},
-	};
-	size_t i = 0;
-
-	while (i < sizeof(forms) / sizeof(forms[0]) &&
-	       (s[0] < forms[i].first_low || s[0] > forms[i].first_high))
-		i++;
-	if (i == sizeof(forms) / sizeof(forms[0]) || forms[i].length > size)
-		return 0;
-	if (forms[i].length > 1 && (s[1] < forms[i].second_low || s[1] > forms[i].second_high))
-		return 0;
-	for (size_t k = 2; k < forms[i].length; k++)
-		if ((s[k] & 0xc0) != 0x80)
-			return 0;
-	return forms[i].length;
-}
-
 static void put_escaped(struct nve_json *j, unsigned char c)
 {
 	static const char hex[] = "0123456789abcdef", from[] = "\b\f\n\r\t\"\\", to[] = "bfnrt\"\\";
@@ -106,7 +79,7 @@ static void put_string(struct nve_json *j, const char *text, size_t size)
 
 	put(j, "\"", 1);
 	while (size) {
-		size_t length = utf8_length(s, size);
+		size_t length = nve_utf8_length(s, size);
 
 		if (!length)
 			put_text(j, "\\ufffd");
@@ -233,6 +206,18 @@ void nve_json_decimal(struct nve_json *j, const char *key, int64_t value, unsign
 		put(j, ".", 1);
 		put_uint(j, size % unit, decimals);
 	}
+}
+
+void nve_json_uints(struct nve_json *j, const char *key, const uint64_t *values, size_t count,
+		    size_t stride)
+{
+	if (!begin_value(j, key))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		put(j, i ? ", " : "[", i ? 2 : 1);
+		put_uint(j, values[i * stride], 1);
+	}
+	put_text(j, count ? "]" : "[]");
 }
 
 void nve_json_string(struct nve_json *j, const char *key, const char *text)

@@ -46,6 +46,10 @@ void nve_json_uint(struct nve_json *j, const char *key, uint64_t value);
 /* value / 10^decimals, exactly: picoseconds as nanoseconds are 3 decimals, ppm as a share 6. */
 void nve_json_decimal(struct nve_json *j, const char *key, int64_t value, unsigned decimals);
 
+/* An array of numbers, on one line: the first of them, and every stride-th behind it. */
+void nve_json_uints(struct nve_json *j, const char *key, const uint64_t *values, size_t count,
+		    size_t stride);
+
 /* Bytes that are no valid UTF-8 become U+FFFD each. NULL is written as null. */
 void nve_json_string(struct nve_json *j, const char *key, const char *text);
 

@@ -1,6 +1,7 @@
 #include "report/report.h"
 
 #include "base/base.h"
+#include "report/sections.h"
 #include "report/utc.h"
 
 /* Names of enum nve_stop, as reports show them. */
@@ -269,6 +270,11 @@ static void write_placed(struct nve_json *j, const struct nve_totals *t,
 		nve_report_placed(j, &t->placed, t->ma_ro, t->ma_wb);
 }
 
+void nve_report_put_totals(struct nve_json *j, const struct nve_totals *t)
+{
+	write_totals(j, t, NULL);
+}
+
 static void write_threads(struct nve_json *j, const struct nve_snapshot *s)
 {
 	nve_json_uint(j, "threads_total", s->threads_total);
@@ -297,7 +303,7 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 
 	nve_json_start(&j, sink);
 	nve_json_object(&j, NULL);
-	nve_json_string(&j, "schema", "nvmemu-report");
+	nve_json_string(&j, "schema", NVE_REPORT_SCHEMA);
 	nve_json_uint(&j, "version", NVE_REPORT_VERSION);
 	write_program(&j, s);
 	nve_json_string(&j, "emulated", s->emulated ? "yes" : "no");
@@ -311,6 +317,7 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 	write_placed(&j, &s->totals, s);
 	nve_json_close(&j);
 	nve_report_placement(&j, &s->placement);
+	nve_report_timeline(&j, &s->timeline);
 	write_threads(&j, s);
 	nve_json_close(&j);
 	return nve_json_finish(&j);

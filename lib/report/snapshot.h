@@ -11,12 +11,13 @@
 #include <stdint.h>
 
 #include "base/options.h"
+#include "base/timeline.h"
 #include "count/ahead/interp.h"
 #include "count/pmu/pmu.h"
 #include "count/source.h"
 #include "report/placement.h"
 
-enum { NVE_SNAPSHOT_STOP_NAMES = 16 };
+enum { NVE_SNAPSHOT_STOP_NAMES = 16, NVE_SNAPSHOT_TIMELINES = 16 };
 
 /* Totals of a thread, or of a process (the sum of its threads). */
 struct nve_totals {
@@ -69,6 +70,21 @@ struct nve_thread_snapshot {
 	struct nve_totals totals;
 };
 
+struct nve_timeline_thread {
+	int tid;
+	char name[16];
+	struct nve_timeline timeline;
+};
+
+/* Bucket 0 begins with the process. total is the sum of threads and rest; all are equally wide. */
+struct nve_timeline_snapshot {
+	const struct nve_timeline *total;          /* NULL: there is none */
+	const struct nve_timeline_thread *threads; /* those that ran longest, the longest first */
+	size_t thread_count;
+	const struct nve_timeline *rest; /* all other threads */
+	uint64_t rest_threads;
+};
+
 struct nve_machine_snapshot {
 	char cpu[64];
 	uint64_t tsc_khz;
@@ -110,6 +126,7 @@ struct nve_snapshot {
 	struct nve_replay_snapshot replay;
 	struct nve_placement_snapshot placement;
 	struct nve_totals totals;
+	struct nve_timeline_snapshot timeline;
 	/* instructions that ended windows early, most frequent first; unused names are empty */
 	struct {
 		char name[24];

@@ -29,8 +29,13 @@ static void keeps_time_alone(void **state)
 	assert_int_equal(nve_ahead_setup(&calibration, 0, 10000, 0, 0), 0);
 	a = nve_ahead_new();
 	assert_non_null(a);
-	assert_int_equal(nve_ahead_sample(a, NULL, 4000000, false, guard_is_not_needed), 0);
-	assert_int_equal(nve_ahead_sample(a, NULL, 5000000, true, guard_is_not_needed), 0);
+	assert_int_equal(
+		nve_ahead_sample(a, NULL, 4000000, (struct nve_ahead_tick){0}, guard_is_not_needed),
+		0);
+	assert_int_equal(nve_ahead_sample(a, NULL, 5000000,
+					  (struct nve_ahead_tick){.in_kernel = true},
+					  guard_is_not_needed),
+			 0);
 	nve_ahead_charge(a, 1000);
 	nve_ahead_epoch(a, 0, &epoch);
 	assert_int_equal(epoch.cpu_ns, 9000000);

@@ -9,13 +9,21 @@ enum { RUN_AHEAD = 448, SAMPLE_NS = 4000000, PERCENT = 10000, WINDOW_NS = 200000
 
 static struct nve_budget b;
 
+static int choose(uint64_t cpu_ns, uint64_t budget_ppm, bool known, bool disturbed)
+{
+	const struct nve_budget_sample sample = {
+		.cpu_ns = cpu_ns, .known = known, .disturbed = disturbed};
+
+	return nve_budget_choose(&b, &sample, budget_ppm);
+}
+
 /* Samples of a program that windows have passed everywhere. Returns what windows cost in all. */
 static int64_t run(int samples, bool missed, bool expected, int windows[4])
 {
 	int64_t spent = 0;
 
 	for (int i = 0; i < samples; i++) {
-		int octave = nve_budget_choose(&b, SAMPLE_NS, PERCENT, true);
+		int octave = choose(SAMPLE_NS, PERCENT, true, false);
 		int64_t cost = octave < 0 ? 0 : (int64_t)WINDOW_NS << 2 * octave;
 
 		if (octave >= 0) {
@@ -69,14 +77,20 @@ static void nothing_new_costs_less(void **state)
 	assert_true(without < known / 3 * 2);
 }
 
+static void take(void)
+{
+	nve_budget_took(&b, 0, nve_budget_steps(&b, 0), 100, 0, 0.5);
+	nve_budget_charge(&b, WINDOW_NS);
+}
+
 static void no_budget_no_window(void **state)
 {
 	(void)state;
 	nve_budget_start(&b, RUN_AHEAD);
-	while (nve_budget_choose(&b, SAMPLE_NS, 0, true) >= 0)
-		nve_budget_charge(&b, WINDOW_NS);
+	while (choose(SAMPLE_NS, 0, true, false) >= 0)
+		take();
 	for (int i = 0; i < 1000; i++)
-		assert_int_equal(nve_budget_choose(&b, SAMPLE_NS, 0, true), -1);
+		assert_int_equal(choose(SAMPLE_NS, 0, true, false), -1);
 }
 
 /* What nothing is known of may be looked at on credit, but not without end. */
@@ -86,10 +100,10 @@ static void credit(void **state)
 
 	(void)state;
 	nve_budget_start(&b, RUN_AHEAD);
-	while (nve_budget_choose(&b, SAMPLE_NS, 0, true) >= 0)
-		nve_budget_charge(&b, WINDOW_NS);
-	while (nve_budget_choose(&b, SAMPLE_NS, 0, false) >= 0) {
-		nve_budget_charge(&b, WINDOW_NS);
+	while (choose(SAMPLE_NS, 0, true, false) >= 0)
+		take();
+	while (choose(SAMPLE_NS, 0, false, false) >= 0) {
+		take();
 		windows++;
 		assert_true(windows < 100);
 	}
@@ -101,8 +115,47 @@ static void too_early(void **state)
 {
 	(void)state;
 	nve_budget_start(&b, RUN_AHEAD);
-	assert_int_equal(nve_budget_choose(&b, 1000, PERCENT, false), -1);
-	assert_int_equal(nve_budget_choose(&b, SAMPLE_NS, PERCENT, false), 0);
+	assert_int_equal(choose(1000, PERCENT, false, false), -1);
+	assert_int_equal(choose(SAMPLE_NS, PERCENT, false, false), 0);
+}
+
+/* Windows are left to samples of an undisturbed thread, as long as there are any. */
+static void disturbed(void **state)
+{
+	int taken = 0, taken_between = 0;
+
+	(void)state;
+	nve_budget_start(&b, RUN_AHEAD);
+	for (int i = 0; i < 80; i++)
+		taken += choose(SAMPLE_NS, PERCENT, true, true) >= 0;
+	assert_int_equal(taken, 10);
+	for (int i = 0; i < 80; i++)
+		taken_between += choose(SAMPLE_NS, PERCENT, true, i % 2) >= 0;
+	assert_int_equal(taken_between, 40);
+}
+
+/* Windows that meet no miss are rare, but not where misses are believed in. */
+static void doubt(void **state)
+{
+	int taken[2] = {0};
+
+	(void)state;
+	for (int believed = 0; believed < 2; believed++) {
+		const struct nve_budget_sample sample = {
+			.cpu_ns = SAMPLE_NS, .known = true, .label = believed};
+
+		nve_budget_start(&b, RUN_AHEAD);
+		for (int i = 0; i < 20000; i++) {
+			int octave = nve_budget_choose(&b, &sample, PERCENT);
+
+			if (octave < 0)
+				continue;
+			nve_budget_took(&b, octave, nve_budget_steps(&b, octave), 0, 0, 0);
+			nve_budget_charge(&b, (int64_t)WINDOW_NS << 2 * octave);
+			taken[believed]++;
+		}
+	}
+	assert_true(taken[1] > 3 * taken[0]);
 }
 
 int main(void)
@@ -113,6 +166,8 @@ int main(void)
 		cmocka_unit_test(nothing_new_costs_less),
 		cmocka_unit_test(no_budget_no_window),
 		cmocka_unit_test(credit),
+		cmocka_unit_test(doubt),
+		cmocka_unit_test(disturbed),
 		cmocka_unit_test(too_early),
 	};
 

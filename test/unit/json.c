@@ -220,13 +220,37 @@ static void test_sink_fails(void **state)
 	assert_int_equal(f.page.used, 2 * NVE_JSON_BUFFER);
 }
 
+static void test_uints(void **state)
+{
+	const uint64_t values[] = {1, 2, UINT64_MAX, 4, 0};
+	struct fixture f;
+	struct nve_json *j = begin(&f);
+
+	(void)state;
+	nve_json_object(j, NULL);
+	nve_json_uints(j, "all", values, 5, 1);
+	nve_json_uints(j, "every_other", values, 3, 2);
+	nve_json_uints(j, "none", values, 0, 1);
+	nve_json_close(j);
+	assert_int_equal(nve_json_finish(j), 0);
+	assert_string_equal(
+		f.page.text,
+		"{\n  \"all\": [1, 2, 18446744073709551615, 4, 0],\n"
+		"  \"every_other\": [1, 18446744073709551615, 0],\n  \"none\": []\n}\n");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_escapes),           cmocka_unit_test(test_utf8),
-		cmocka_unit_test(test_field_without_end), cmocka_unit_test(test_decimals),
-		cmocka_unit_test(test_document),          cmocka_unit_test(test_longer_than_buffer),
-		cmocka_unit_test(test_nesting),           cmocka_unit_test(test_sink_fails),
+		cmocka_unit_test(test_escapes),
+		cmocka_unit_test(test_utf8),
+		cmocka_unit_test(test_field_without_end),
+		cmocka_unit_test(test_decimals),
+		cmocka_unit_test(test_document),
+		cmocka_unit_test(test_longer_than_buffer),
+		cmocka_unit_test(test_nesting),
+		cmocka_unit_test(test_sink_fails),
+		cmocka_unit_test(test_uints),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -115,6 +115,26 @@ static void placed_remainders(void **state)
 	assert_int_equal(owed, (ro + wb) * (300000 - 98765) / 1000);
 }
 
+/* A target that equals DRAM's latency in force owes nothing when that drifts; another one does. */
+static void own_latency(void **state)
+{
+	struct nve_model_target target = {.rlat_ps = 100000, .wlat_ps = 300000, .own_ps = 100000};
+	struct nve_epoch epoch = {.stall_ns = 900000,
+				  .stall_wb_ns = 450000,
+				  .latency_ps = 90000,
+				  .dram_lat_ps = 90000};
+	struct nve_model_carry carry = {0};
+
+	(void)state;
+	assert_int_equal(nve_model_delay(&target, &epoch, &carry).delay_ns, 5000 * 210);
+	target.symmetric = true;
+	assert_int_equal(nve_model_delay(&target, &epoch, &carry).delay_ns, 0);
+	epoch.dram_lat_ps = epoch.latency_ps = 110000;
+	target.symmetric = false;
+	target.wlat_ps = 0;
+	assert_int_equal(nve_model_delay(&target, &epoch, &carry).clamps, 0);
+}
+
 static void symmetric(void **state)
 {
 	struct nve_model_target target = {.rlat_ps = 200000, .wlat_ps = 900000, .symmetric = true};
@@ -298,11 +318,17 @@ static void remainders(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(equation_5_and_6), cmocka_unit_test(two_latencies),
-		cmocka_unit_test(placed),           cmocka_unit_test(placed_remainders),
-		cmocka_unit_test(symmetric),        cmocka_unit_test(limits),
-		cmocka_unit_test(overflow),         cmocka_unit_test(year),
-		cmocka_unit_test(anything),         cmocka_unit_test(remainders),
+		cmocka_unit_test(equation_5_and_6),
+		cmocka_unit_test(two_latencies),
+		cmocka_unit_test(placed),
+		cmocka_unit_test(placed_remainders),
+		cmocka_unit_test(own_latency),
+		cmocka_unit_test(symmetric),
+		cmocka_unit_test(limits),
+		cmocka_unit_test(overflow),
+		cmocka_unit_test(year),
+		cmocka_unit_test(anything),
+		cmocka_unit_test(remainders),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

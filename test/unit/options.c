@@ -243,7 +243,6 @@ static void bad_values(void **state)
 static void absent_in_this_version(void **state)
 {
 	static const char *const absent[] = {
-		"NVM_DEVICE",
 		"NVM_RBW",
 		"NVM_WBW",
 		"NVM_REGIONS",
@@ -433,27 +432,17 @@ static size_t row_of(const char *name)
 static void values_print_as_written(void **state)
 {
 	static const char *const pairs[][2] = {
-		{"NVM_RLAT=300", "300ns"},
-		{"NVM_WLAT=1500", "1.5us"},
-		{"NVM_MODEL=symmetric", "symmetric"},
-		{"NVM_COUNTERS=pmu", "pmu"},
-		{"NVM_PMU_EVENTS=stall=1/1", "stall=1/1"},
-		{"NVM_EPOCH=2500us", "2.5ms"},
-		{"NVM_BUDGET=0.50", "0.5%"},
-		{"NVM_INJECT=sleep", "sleep"},
-		{"NVM_HANDOVER=io", "io"},
-		{"NVM_PLACE=a b", "a b"},
-		{"NVM_BIND=0", "0"},
-		{"NVM_DRAM_LAT=122.5", "122.5ns"},
-		{"NVM_LLC_LAT=20ns", "20ns"},
-		{"NVM_FOLLOW=0", "off"},
-		{"NVM_HEAT=yes", "on"},
-		{"NVM_HEAT_DEPTH=64", "64"},
-		{"NVM_HEAT_MIN=4K", "4K"},
-		{"NVM_OUT=/tmp/%p", "/tmp/%p"},
-		{"NVM_RECORD=%e.rec", "%e.rec"},
-		{"NVM_STRICT=yes", "on"},
-		{"NVM_LOG=debug", "debug"},
+		{"NVM_RLAT=300", "300ns"},         {"NVM_WLAT=1500", "1.5us"},
+		{"NVM_DEVICE=my-own", "my-own"},   {"NVM_MODEL=symmetric", "symmetric"},
+		{"NVM_COUNTERS=pmu", "pmu"},       {"NVM_PMU_EVENTS=stall=1/1", "stall=1/1"},
+		{"NVM_EPOCH=2500us", "2.5ms"},     {"NVM_BUDGET=0.50", "0.5%"},
+		{"NVM_INJECT=sleep", "sleep"},     {"NVM_HANDOVER=io", "io"},
+		{"NVM_PLACE=a b", "a b"},          {"NVM_BIND=0", "0"},
+		{"NVM_DRAM_LAT=122.5", "122.5ns"}, {"NVM_LLC_LAT=20ns", "20ns"},
+		{"NVM_FOLLOW=0", "off"},           {"NVM_HEAT=yes", "on"},
+		{"NVM_HEAT_DEPTH=64", "64"},       {"NVM_HEAT_MIN=4K", "4K"},
+		{"NVM_OUT=/tmp/%p", "/tmp/%p"},    {"NVM_RECORD=%e.rec", "%e.rec"},
+		{"NVM_STRICT=yes", "on"},          {"NVM_LOG=debug", "debug"},
 		{"NVM_LOG_FILE=a b", "a b"},
 	};
 	char text[64], name[32];

@@ -88,6 +88,29 @@ static struct nve_totals totals_from(uint64_t base)
 }
 
 static struct nve_thread_snapshot threads[2];
+static struct nve_timeline_thread timeline[1];
+static struct nve_timeline rest;
+
+/* All of it in one thread; in its second bucket there is 10 more of each quantity. */
+static struct nve_timeline_snapshot filled_timeline(void)
+{
+	uint64_t amounts[NVE_TIMELINE_QUANTITIES];
+
+	memset(timeline, 0, sizeof(timeline));
+	timeline[0].tid = 4712;
+	strcpy(timeline[0].name, "worker");
+	for (uint64_t bucket = 0; bucket < 2; bucket++) {
+		for (size_t q = 0; q < NVE_TIMELINE_QUANTITIES; q++)
+			amounts[q] = 50 + 10 * bucket + q;
+		nve_timeline_add(&timeline[0].timeline, bucket * NVE_TIMELINE_FIRST_WIDTH_NS,
+				 (bucket + 1) * NVE_TIMELINE_FIRST_WIDTH_NS, amounts);
+	}
+	return (struct nve_timeline_snapshot){.total = &timeline[0].timeline,
+					      .threads = timeline,
+					      .thread_count = 1,
+					      .rest = &rest,
+					      .rest_threads = 4};
+}
 
 static struct nve_snapshot filled_snapshot(void)
 {
@@ -134,6 +157,7 @@ static struct nve_snapshot filled_snapshot(void)
 		.huge_pages = true,
 	};
 	s.totals = totals_from(1000);
+	s.timeline = filled_timeline();
 	strcpy(s.stop_names[0].name, "vpcmpub");
 	s.stop_names[0].count = 99;
 	memset(s.stop_names[1].name, 'x', sizeof(s.stop_names[1].name));
@@ -232,6 +256,8 @@ static void test_totals(void **state)
 	at = expect_line(at, "\"monitor_ns\": 1025\n");
 	at = expect_line(at, "\"counters\": {\n");
 	at = expect_line(at, "\"running_share\": 0.300000,\n");
+	at = expect_line(at, "\n  \"timeline\": {\n    \"bucket_ns\": 10000000,\n");
+	at = expect_line(at, "\"stall_wb_ns\": [52, 62],\n");
 	at = expect_line(at, "\"threads_total\": 5,\n  \"threads_not_listed\": 3,\n"
 			     "  \"threads_not_emulated\": 9,\n");
 	at = expect_line(at, "\"tid\": 4711,\n      \"name\": \"main\",\n      \"alive\": true,\n"
@@ -251,11 +277,13 @@ static void test_native_run(void **state)
 	strcpy(s.why_not, "no timer: RLIMIT_SIGPENDING is 0");
 	memset(&s.totals, 0, sizeof(s.totals));
 	s.thread_count = 0;
+	s.timeline.total = NULL;
 	s.sources.stall = NULL;
 	write_report(&s);
 	expect_line(NULL,
 		    "\"emulated\": \"no\",\n  \"why_not\": \"no timer: RLIMIT_SIGPENDING is 0\"");
 	expect_line(NULL, "\"stall_time\": null");
+	expect_line(NULL, "\"timeline\": null,\n");
 	expect_line(NULL, "\"mean_steps\": 0.000");
 	expect_line(NULL, "\"threads\": []\n}\n");
 }

@@ -107,12 +107,66 @@ static void test_portions(void **state)
 		expect_right_with_portions(milliseconds * 1e6 / 150);
 }
 
+static void test_student(void **state)
+{
+	(void)state;
+	assert_true(isnan(cli_student(0)));
+	assert_near(cli_student(4), 2.776, 1e-3);
+	assert_near(cli_student(10), 2.228, 5e-3);
+	assert_near(cli_student(30), 2.042, 2e-3);
+	assert_near(cli_student(1000000), 1.960, 1e-3);
+}
+
+static void test_ratios(void **state)
+{
+	double one[] = {2}, equal[] = {3, 3, 3}, five[] = {1.2, 1.0, 1.1, 5.0, 1.1};
+	struct cli_ratio r = cli_ratio_of(one, 0);
+
+	(void)state;
+	assert_true(isnan(r.median) && isnan(r.low) && isnan(r.high));
+	r = cli_ratio_of(one, 1);
+	assert_near(r.median, 2, 0);
+	assert_true(isnan(r.low) && isnan(r.high));
+	r = cli_ratio_of(equal, 3);
+	assert_near(r.low, 3, 1e-6);
+	assert_near(r.high, 3, 1e-6);
+	/* one run that was disturbed moves the interval, not the figure */
+	r = cli_ratio_of(five, 5);
+	assert_near(r.median, 1.1, 1e-12);
+	assert_true(r.low < 0.5 && r.high > 2.5);
+	assert_near(r.low * r.high, 1.1 * 1.1, 1e-9);
+	/* logarithms 0 and ln 2: s = ln 2 / sqrt 2, times 12.706 * 1.2533 / sqrt 2 */
+	double two[] = {1, 2};
+	r = cli_ratio_of(two, 2);
+	assert_near(log(r.high / 1.5), 12.706 * 1.25331 * log(2) / 2, 1e-3);
+}
+
+static void test_shuffle(void **state)
+{
+	size_t order[10], seen[10] = {0}, firsts = 0;
+	uint64_t random = 1;
+
+	(void)state;
+	for (int i = 0; i < 100; i++) {
+		cli_shuffle(order, 10, &random);
+		firsts |= (size_t)1 << order[0];
+		for (size_t j = 0; j < 10; j++)
+			seen[order[j]]++;
+	}
+	for (size_t j = 0; j < 10; j++)
+		assert_int_equal(seen[j], 100);
+	assert_int_equal(firsts, 0x3ff);
+	cli_shuffle(order, 1, &random);
+	assert_int_equal(order[0], 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_quantiles),        cmocka_unit_test(test_few_slices),
 		cmocka_unit_test(test_weights_by_steps), cmocka_unit_test(test_drops_outliers),
-		cmocka_unit_test(test_portions),
+		cmocka_unit_test(test_portions),         cmocka_unit_test(test_student),
+		cmocka_unit_test(test_ratios),           cmocka_unit_test(test_shuffle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

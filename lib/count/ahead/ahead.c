@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "count/ahead/budget.h"
 #include "count/ahead/dirty.h"
+#include "count/ahead/lateness.h"
 #include "count/ahead/learned.h"
 #include "count/ahead/pace.h"
 #include "count/ahead/probe.h"
@@ -40,6 +41,7 @@ static struct {
 	double given_ratio; /* DRAM latency in force over measured */
 	uint64_t budget_ppm, library_start, library_end;
 	uint64_t pages_ttl_ticks;
+	uint64_t tick_ns; /* of the kernel */
 	struct nve_learned *learned;
 	struct nve_dirty_table *dirty;
 	const struct nve_miss_sink *sink; /* NULL: nobody wants misses */
@@ -53,6 +55,7 @@ struct nve_ahead {
 	struct nve_window *window;
 	struct nve_misses *misses; /* NULL: nobody wants them */
 	struct nve_budget budget;
+	struct nve_lateness lateness;
 	struct nve_pace pace;
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
@@ -88,6 +91,7 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_p
 	shared.budget_ppm = budget_ppm;
 	shared.library_start = library_start;
 	shared.library_end = library_end;
+	shared.tick_ns = nve_clock_tick_ns();
 	shared.pages_ttl_ticks = nve_ns_to_tsc(1000000000, cal->tsc_khz);
 	if (!shared.learned)
 		shared.learned = map_table(nve_learned_bytes());
@@ -359,20 +363,19 @@ static bool label_by_kind(struct nve_ahead *a, uint64_t ip, void (*guard)(bool e
 		mean = (double)a->class_waited / (double)a->class_all;
 	e = nve_learned_find(shared.learned, ip, true);
 	if (e)
-		nve_learned_add(e, (uint32_t)(mean * KIND_UNITS), KIND_UNITS);
+		nve_learned_add(shared.learned, e, (uint32_t)(mean * KIND_UNITS), KIND_UNITS);
 	a->counts.answered_by_kind++;
 	*label = mean * exposed(a);
 	return true;
 }
 
-/* The sample's stall label, 0 to 1; false when it is not known. */
+/* 0 to 1; false when it is not known. */
 static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_window_result *r,
 			 void (*guard)(bool enter), double *label)
 {
 	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
 
-	/* The table has this window's word, too, and those of windows that began elsewhere in a
-	 * loop. */
+	/* The table has this window's word, too, and those of others that pass the loop. */
 	if (e && nve_learned_label(e, label)) {
 		*label *= exposed(a);
 		return true;
@@ -403,18 +406,26 @@ static void answer(struct nve_ahead *a, uint64_t cpu_ns, double label)
 	atomic_fetch_add_explicit(&shared.share_wb_ns, (uint64_t)wb, memory_order_relaxed);
 }
 
-/* Has a window passed the instruction, or is at most its kind known? */
-static bool is_known(uint64_t ip)
+/* What else ran on the core pushes the program's lines out. A tick that fell into the kernel is
+ * delivered when that has done its work: its lateness says nothing. */
+static bool is_disturbed(struct nve_ahead *a, const struct nve_ahead_tick *tick, bool in_kernel)
 {
-	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
-
-	return e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
+	if (in_kernel)
+		return tick->preempted;
+	return nve_lateness_is_late(&a->lateness, tick->at_ns, shared.tick_ns) || tick->preempted;
 }
 
 /* How long a window may be taken: see budget.h. */
-static int choose_octave(struct nve_ahead *a, uint64_t ip, uint64_t cpu_ns)
+static int choose_octave(struct nve_ahead *a, uint64_t ip, uint64_t cpu_ns, bool disturbed)
 {
-	return nve_budget_choose(&a->budget, cpu_ns, shared.budget_ppm, is_known(ip));
+	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
+	struct nve_budget_sample sample = {.cpu_ns = cpu_ns, .disturbed = disturbed};
+
+	/* has a window passed the instruction, or is at most its kind known? */
+	sample.known = e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
+	if (sample.known)
+		nve_learned_label(e, &sample.label);
+	return nve_budget_choose(&a->budget, &sample, shared.budget_ppm);
 }
 
 static void keep_pace(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns, bool kernel)
@@ -444,12 +455,12 @@ static void learn_misses(struct nve_ahead *a, const struct nve_window_result *r)
 }
 
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
-			  bool in_kernel, void (*guard)(bool enter))
+			  struct nve_ahead_tick tick, void (*guard)(bool enter))
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
-	int octave = choose_octave(a, ip, cpu_ns);
-	bool after_call;
+	bool in_kernel;
+	int octave;
 	double label = 0;
 
 	a->counts.samples++;
@@ -458,16 +469,17 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		a->counts.samples_own++;
 		return 0;
 	}
-	after_call = is_after_syscall(uc, guard);
+	in_kernel = is_after_syscall(uc, guard) || tick.in_kernel;
+	octave = choose_octave(a, ip, cpu_ns, is_disturbed(a, &tick, in_kernel));
 	if (octave >= 0) {
 		guard(true);
-		saved_ns = look(a, uc, octave, after_call || in_kernel, &r);
+		saved_ns = look(a, uc, octave, in_kernel, &r);
 		guard(false);
 		learn_misses(a, &r);
 	} else {
-		keep_pace(a, uc, cpu_ns, after_call || in_kernel);
+		keep_pace(a, uc, cpu_ns, in_kernel);
 	}
-	if (after_call || in_kernel) {
+	if (in_kernel) {
 		a->counts.samples_kernel++;
 		answer(a, cpu_ns, 0);
 		return saved_ns;

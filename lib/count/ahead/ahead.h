@@ -65,14 +65,21 @@ struct nve_ahead; /* of one thread */
 struct nve_ahead *nve_ahead_new(void);
 void nve_ahead_delete(struct nve_ahead *a);
 
+/* What the kernel did when a sample was taken. */
+struct nve_ahead_tick {
+	bool in_kernel; /* the tick fell into the kernel (a page fault, say), at whose return the
+			 * thread stands now */
+	bool preempted; /* the thread has lost its core since the last sample */
+	uint64_t at_ns; /* CLOCK_MONOTONIC when the handler began */
+};
+
 /*
  * One time sample, in the handler: cpu_ns of the program's own CPU time have passed since the last
- * one. in_kernel: the interrupted tick fell into the kernel (a page fault, say), at whose return
- * the thread stands now. Takes a window when the budget allows it. guard(true) is called before
+ * one. Takes a window when the budget allows it. guard(true) is called before
  * memory of the program is read, guard(false) after. Returns what the window saved the program, ns.
  */
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
-			  bool in_kernel, void (*guard)(bool enter));
+			  struct nve_ahead_tick tick, void (*guard)(bool enter));
 
 /* Tells the budget what the sample cost in all, savings subtracted. In the handler. */
 void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns);

@@ -13,6 +13,7 @@ enum {
 	LONG_SHARE_PPM = 250000,
 	IDLE_WINDOWS = 4,     /* in a row without a miss: then a quarter will do */
 	EXPECTED_WINDOWS = 8, /* in a row that told nothing new: then half will do */
+	DISTURBED_MAX = 8,
 	LEAST_STEP_NS = 20,
 	MIN_GAP_NS = 50000, /* the thread must have left the last window's lines behind */
 	TOKENS_MAX_NS = 20000000,
@@ -45,19 +46,34 @@ static void earn(int64_t *tokens_ns, uint64_t cpu_ns, uint64_t budget_ppm, uint6
 	*tokens_ns = NVE_MIN(*tokens_ns, (int64_t)TOKENS_MAX_NS);
 }
 
-int nve_budget_choose(struct nve_budget *b, uint64_t cpu_ns, uint64_t budget_ppm, bool known)
+/* On a crowded machine all samples may be: then every few of them must do. */
+static bool spoils(struct nve_budget *b, bool disturbed)
 {
-	uint64_t part = b->idle_windows >= IDLE_WINDOWS           ? 4
-			: b->expected_windows >= EXPECTED_WINDOWS ? 2
-								  : 1;
+	b->disturbed_samples = disturbed ? b->disturbed_samples + 1 : 0;
+	return disturbed && b->disturbed_samples % DISTURBED_MAX;
+}
 
-	earn(&b->tokens_ns, cpu_ns, budget_ppm, USUAL_SHARE_PPM / part);
-	earn(&b->long_tokens_ns, cpu_ns, budget_ppm, LONG_SHARE_PPM / part);
-	if (cpu_ns < MIN_GAP_NS)
+/* Into how many parts the budget is cut, of which one will do. Windows without a miss that
+ * contradict what is believed are no reason to take fewer. */
+static uint32_t parts(const struct nve_budget *b, const struct nve_budget_sample *sample)
+{
+	if (b->idle_windows >= IDLE_WINDOWS)
+		return sample->label > NOTHING_NEW ? 1 : 4;
+	return b->expected_windows >= EXPECTED_WINDOWS ? 2 : 1;
+}
+
+int nve_budget_choose(struct nve_budget *b, const struct nve_budget_sample *sample,
+		      uint64_t budget_ppm)
+{
+	uint32_t part = parts(b, sample);
+
+	earn(&b->tokens_ns, sample->cpu_ns, budget_ppm, USUAL_SHARE_PPM / part);
+	earn(&b->long_tokens_ns, sample->cpu_ns, budget_ppm, LONG_SHARE_PPM / part);
+	if (spoils(b, sample->disturbed) || sample->cpu_ns < MIN_GAP_NS)
 		return -1;
 	if ((double)b->long_tokens_ns > b->step_ns * nve_budget_steps(b, b->long_octave))
 		return b->long_octave;
-	if (b->tokens_ns > 0 || (b->tokens_ns > -CREDIT_NS && !known))
+	if (b->tokens_ns > 0 || (b->tokens_ns > -CREDIT_NS && !sample->known))
 		return 0;
 	return -1;
 }
@@ -87,14 +103,15 @@ void nve_budget_charge(struct nve_budget *b, int64_t cost_ns)
 {
 	double per_step = (double)cost_ns / NVE_MAX(b->paying_steps, 1u);
 
+	if (!b->paying_steps)
+		return;
 	if (b->paying_octave > 0) {
 		b->long_tokens_ns -= cost_ns;
 		b->long_octave = b->long_octave % WINDOW_OCTAVES + 1;
 	} else {
 		b->tokens_ns -= cost_ns;
 	}
-	if (b->paying_steps)
-		b->step_ns += (NVE_MAX(per_step, (double)LEAST_STEP_NS) - b->step_ns) / 8;
+	b->step_ns += (NVE_MAX(per_step, (double)LEAST_STEP_NS) - b->step_ns) / 8;
 	b->paying_octave = 0;
 	b->paying_steps = 0;
 }

@@ -19,6 +19,7 @@ struct nve_budget {
 	uint32_t paying_steps;             /* its length; 0: no window */
 	uint32_t idle_windows;             /* in a row without a miss */
 	uint32_t expected_windows;         /* of the usual length, in a row that told nothing new */
+	uint32_t disturbed_samples;        /* in a row */
 	double usual_share, usual_written; /* what they tell, fading means */
 	double step_ns;                    /* what an interpreted instruction costs, fading mean */
 };
@@ -29,19 +30,31 @@ void nve_budget_start(struct nve_budget *b, uint32_t run_ahead);
  * before. */
 uint32_t nve_budget_steps(const struct nve_budget *b, int octave);
 
-/*
- * cpu_ns of the program have passed since the last sample; budget_ppm of them may be spent. Returns
- * the octave of the window that may be taken now, or -1 for none. known: have windows passed this
- * instruction before? One that nothing is known of teaches most, and may be had on credit.
- */
-int nve_budget_choose(struct nve_budget *b, uint64_t cpu_ns, uint64_t budget_ppm, bool known);
+/* What is known when a window may be taken. */
+struct nve_budget_sample {
+	uint64_t cpu_ns; /* CPU time of the program since the last sample */
+	/* Have windows passed this instruction before? One that nothing is known of teaches most,
+	 * and may be had on credit. */
+	bool known;
+	double label; /* what is believed of it: the share of its time that is misses, 0 to 1 */
+	/* The thread has lost its core since the last sample. The kernel takes cores away at its
+	 * tick, as it brings samples: the lines that such a window misses are those that another
+	 * program has pushed out. So none is taken, unless there have been no others for long. */
+	bool disturbed;
+};
+
+/* budget_ppm of the sample's time may be spent. Returns the octave of the window that may be taken
+ * now, or -1 for none. */
+int nve_budget_choose(struct nve_budget *b, const struct nve_budget_sample *sample,
+		      uint64_t budget_ppm);
 
 /* A window was taken, and met so many misses, of which so many lines were written; they held it up
  * for a share of its time, 0 to 1. */
 void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, uint32_t misses,
 		     uint32_t written, double share);
 
-/* What the sample cost in all, savings subtracted. */
+/* What the sample cost in all, savings subtracted. One without a window is paid by what the budget
+ * leaves. */
 void nve_budget_charge(struct nve_budget *b, int64_t cost_ns);
 
 #endif

@@ -2,10 +2,11 @@
 
 #include "base/base.h"
 
-/* Above it the sums are halved: what was learned long ago fades. */
+/* Above it the sums are halved: they must not overflow. */
 enum { HALVE_UNITS = 1 << 24, PROBES = 4 };
 
 struct nve_learned {
+	_Atomic uint32_t windows;
 	struct nve_learned_ip slot[NVE_LEARNED_SLOTS];
 };
 
@@ -59,9 +60,18 @@ struct nve_learned_ip *nve_learned_find(struct nve_learned *table, uint64_t ip, 
 	return make && own(e, atomic_load(&e->ip), ip) ? e : NULL;
 }
 
-void nve_learned_add(struct nve_learned_ip *e, uint32_t waited, uint32_t all)
+void nve_learned_window(struct nve_learned *table)
 {
-	if (get(&e->all) >= HALVE_UNITS) {
+	add(&table->windows, 1);
+}
+
+void nve_learned_add(const struct nve_learned *table, struct nve_learned_ip *e, uint32_t waited,
+		     uint32_t all)
+{
+	uint32_t age = get(&table->windows) / NVE_LEARNED_AGE;
+
+	if (get(&e->age) != age || get(&e->all) >= HALVE_UNITS) {
+		put(&e->age, age);
 		put(&e->all, get(&e->all) / 2);
 		put(&e->waited, get(&e->waited) / 2);
 	}

@@ -60,12 +60,12 @@ void nve_ahead_delete(struct nve_ahead *a)
 }
 
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
-			  bool in_kernel, void (*guard)(bool enter))
+			  struct nve_ahead_tick tick, void (*guard)(bool enter))
 {
 	(void)uc;
 	(void)guard;
 	a->counts.samples++;
-	if (in_kernel)
+	if (tick.in_kernel)
 		a->counts.samples_kernel++;
 	else
 		a->counts.samples_user++;

@@ -70,7 +70,7 @@ static void suspect(struct nve_window *w, uint64_t ip)
 	uint32_t waited = o->waited > 0 ? all : 0; /* it waited all the while, or not at all */
 
 	if (e)
-		nve_learned_add(e, waited, all);
+		nve_learned_add(w->learned, e, waited, all);
 	if (waited && w->plan.notes_waits && w->waits < CORE_STEPS)
 		w->wait[w->waits++] =
 			(struct nve_wait){.ip = ip, .cycles = o->stood, .line = o->line};
@@ -372,6 +372,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->met_fresh = false;
 	w->waits = 0;
 	w->started_tsc = nve_tsc();
+	nve_learned_window(w->learned);
 	nve_lines_clear(&w->lines, plan->limit);
 	nve_core_start(&w->core, &w->machine.core);
 	nve_cpu_from_ucontext(&w->cpu, uc);
