@@ -22,7 +22,7 @@ struct nve_runtime_host {
 	nve_sigaction_fn *sigaction;
 	const struct nve_pfm *(*load_pfm)(void); /* libpfm4, or NULL where there is none */
 	struct nve_allocation_host allocation;
-	const struct nve_dw *(*load_dw)(void);   /* libdw, likewise */
+	const struct nve_dw *(*load_dw)(void); /* libdw, likewise */
 };
 
 /*

@@ -413,6 +413,14 @@ struct found {
 };
 
 /* A name that stands twice counts as getenv has it: the first. */
+/* One letter from one of ours, but another program's: Node's version manager exports it. */
+static const char foreign_name[] = "NVM_BIN";
+
+static bool is_foreign(const char *name, size_t length)
+{
+	return length == strlen(foreign_name) && !memcmp(name, foreign_name, length);
+}
+
 static void search_environment(char *const envp[], struct found *found,
 			       struct nve_options_message *warning)
 {
@@ -424,7 +432,7 @@ static void search_environment(char *const envp[], struct found *found,
 		if (length <= 4 || length > NAME_BYTES || memcmp(*envp, "NVM_", 4))
 			continue;
 		i = find_name(*envp, length);
-		if (i < 0 && !warning->text[0])
+		if (i < 0 && !warning->text[0] && !is_foreign(*envp, length))
 			warn_of_near_miss(*envp, length, warning);
 		if (i < 0)
 			continue;

@@ -140,12 +140,15 @@ static void as_the_model(void **state)
 			};
 
 			e.stall_wb_ns = e.stall_ns / (1 + random % 9);
+			e.dram_ro_ppm = i % 3 ? 0 : random % 1000000;
+			e.dram_wb_ppm = i % 5 ? 0 : random % 1000000;
 			put((struct nve_record){.type = NVE_RECORD_EPOCH, .epoch = e});
 		}
 		assert_int_equal(load(), 0);
 		for (size_t i = 0; i < NVE_ARRAY_SIZE(points); i++) {
-			struct nve_model_target target = {points[i][0] * 1000, points[i][1] * 1000,
-							  symmetric};
+			struct nve_model_target target = {.rlat_ps = points[i][0] * 1000,
+							  .wlat_ps = points[i][1] * 1000,
+							  .symmetric = symmetric};
 			struct nve_model_carry carry = {0};
 			struct nve_replay replay;
 			double owed_ns = 0;

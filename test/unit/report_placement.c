@@ -57,14 +57,14 @@ static void of_a_thread(void **state)
 	begin(&j);
 	nve_report_placed(&j, &t, 100, 0);
 	end(&j);
-	assert_string_equal(text,
-			    "{\"placement\":{\"read\":{\"nvm_accesses\":25,\"nvm_share\":0.25,"
-			    "\"nvm_share_se\":0.001,\"misses_seen\":{\"nvm\":1,\"dram\":2},"
-			    "\"epochs\":{\"by_epoch\":5,\"by_thread\":6,\"by_process\":7,"
-			    "\"by_default\":8}},\"write\":{\"nvm_accesses\":7,\"nvm_share\":0.0,"
-			    "\"nvm_share_se\":1.0,\"misses_seen\":{\"nvm\":3,\"dram\":4},"
-			    "\"epochs\":{\"by_epoch\":9,\"by_thread\":10,\"by_process\":11,"
-			    "\"by_default\":12}}}}");
+	assert_string_equal(
+		text, "{\"placement\":{\"read\":{\"nvm_accesses\":25,\"nvm_share\":0.250000,"
+		      "\"nvm_share_se\":0.001000,\"misses_seen\":{\"nvm\":1,\"dram\":2},"
+		      "\"epochs\":{\"by_epoch\":5,\"by_thread\":6,\"by_process\":7,"
+		      "\"by_default\":8}},\"write\":{\"nvm_accesses\":7,\"nvm_share\":0.000000,"
+		      "\"nvm_share_se\":1.000000,\"misses_seen\":{\"nvm\":3,\"dram\":4},"
+		      "\"epochs\":{\"by_epoch\":9,\"by_thread\":10,\"by_process\":11,"
+		      "\"by_default\":12}}}}");
 }
 
 static void section(void **state)
