@@ -18,7 +18,6 @@
 #include "emu/thread.h"
 #include "heap/alloc.h"
 #include "heap/heap.h"
-#include "heap/heat.h"
 
 enum {
 	FILE_MAX_BYTES = 16 << 20,
@@ -283,7 +282,8 @@ static enum nve_tier decide(unsigned kind, uint32_t id, struct nve_guidance_matc
 	return m->line < 0 ? state.guidance.tier[of] : state.guidance.line[m->line].tier;
 }
 
-enum nve_tier nve_placing_tier(unsigned kind, uint32_t site)
+/* Of a site, or of memory without one. Signal-safe. */
+static enum nve_tier tier_of(unsigned kind, uint32_t site)
 {
 	uint8_t kept = site < SITES ? atomic_load(&state.tier[site]) : 0, unknown = 0;
 	struct nve_guidance_match m;
@@ -416,18 +416,18 @@ void *nve_placing_malloc(size_t size, const struct nve_caller *caller)
 	return p;
 }
 
-void nve_placing_wait(const struct nve_miss_wait *wait)
+static void wait_for(uint64_t addr, double accesses, double dirty)
 {
 	struct nve_thread *t = nve_thread_self;
-	enum nve_tier tier;
+	struct nve_heap_place place;
 
 	if (!t)
 		return;
-	tier = nve_placing_tier(nve_heat_kind(wait->place), nve_heat_site(wait->place));
-	nve_tiers_add(&t->tiers, wait->accesses, wait->dirty, tier);
+	nve_heap_find(addr, &place);
+	nve_tiers_add(&t->tiers, accesses, dirty, tier_of(place.kind, place.site));
 }
 
-void nve_placing_end_window(double stall_share)
+static void end_window(double stall_share)
 {
 	if (nve_thread_self)
 		nve_tiers_end_window(&nve_thread_self->tiers, &state.process, stall_share);
@@ -443,21 +443,12 @@ enum nve_tier nve_placing_default(void)
 	return state.guidance.tier[NVE_GUIDANCE_DEFAULT];
 }
 
-static uint64_t locate(uint64_t addr)
-{
-	struct nve_heap_place place;
-
-	nve_heap_find(addr, &place);
-	return NVE_HEAT_PLACE(place.kind, place.arena & 0xffff, place.site);
-}
-
 void nve_placing_begin(void)
 {
-	static const struct nve_miss_sink sink = {
-		.locate = locate, .wait = nve_placing_wait, .end_window = nve_placing_end_window};
+	static const struct nve_waits_sink sink = {wait_for, end_window};
 
 	if (state.on)
-		nve_ahead_set_sink(&sink);
+		nve_ahead_set_waits_sink(&sink);
 }
 
 static void fill_line(struct nve_placement_snapshot *s, uint32_t i)
@@ -499,7 +490,7 @@ void nve_placing_fill(struct nve_placement_snapshot *s, const struct nve_options
 		struct nve_heap_site site;
 
 		if (!nve_heap_site(id, &site))
-			nve_placing_tier(site.kind, id);
+			tier_of(site.kind, id);
 	}
 	for (uint32_t i = 0; i < state.guidance.line_count; i++)
 		fill_line(s, i);

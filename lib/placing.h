@@ -8,7 +8,6 @@
 #include <stdbool.h>
 
 #include "base/options.h"
-#include "count/miss.h"
 #include "emu/guidance.h"
 #include "emu/tiers.h"
 #include "report/placement.h"
@@ -22,18 +21,11 @@
 int nve_placing_load(const struct nve_options *options, const struct nve_dw *(*load_dw)(void),
 		     struct nve_options_message *error);
 
-/* Takes the stream of misses. Before the first thread. */
+/* Takes what windows wait for. Before the first thread. */
 void nve_placing_begin(void);
 
 /* Is there a guidance file? */
 bool nve_placing_on(void);
-
-/* For the sink of misses; place: of NVE_HEAT_PLACE(). In the handler. */
-void nve_placing_wait(const struct nve_miss_wait *wait);
-void nve_placing_end_window(double stall_share);
-
-/* The tier of a site, or of memory without one. Signal-safe. */
-enum nve_tier nve_placing_tier(unsigned kind, uint32_t site);
 
 /* malloc() of that caller, on NVM: its call path is, whatever the file says. With a guidance file,
  * and the heap on. */

@@ -20,25 +20,13 @@ struct nve_miss {
 	float dirty;       /* probability that the line gets written before it is evicted, 0 to 1 */
 };
 
-/* A line that a window has waited for. */
-struct nve_miss_wait {
-	uint64_t addr, place; /* as above */
-	double accesses;      /* how long, over the line's latency; in a unit of the window's own */
-	double dirty;
-};
-
-/* All are called in the handler, on the thread whose misses they are, outside the fault guard:
+/* Both are called in the handler, on the thread whose misses they are, outside the fault guard:
  * signal-safe, no lock that may be held by what was interrupted. */
 struct nve_miss_sink {
 	/* A window has seen the program miss this line: whose is it? Asked then, since the memory
 	 * may be another's by the time that stall falls to the line. NULL: place is 0. */
 	uint64_t (*locate)(uint64_t addr);
-	/* NULL: not wanted. */
 	void (*take)(const struct nve_miss *misses, size_t count);
-	/* Every line that a window has waited for, as modelled, one by one; then the window's end,
-	 * with the share of its time that was stall, 0 to 1. Both, or neither. */
-	void (*wait)(const struct nve_miss_wait *wait);
-	void (*end_window)(double stall_share);
 };
 
 #endif

@@ -107,10 +107,7 @@ static void miss(uint64_t after, uint64_t site, double cycles, bool written)
 
 static void end_window(void)
 {
-	struct nve_misses_window window = {lines, STEPS, dirty};
-
-	nve_misses_tell(misses, wait, waits, &window, 0.5);
-	nve_misses_learn(misses, wait, waits, &window);
+	nve_misses_learn(misses, wait, waits, lines, STEPS, dirty);
 }
 
 static double share(uint64_t site)
@@ -324,55 +321,6 @@ static void crowded(void **state)
 	assert_int_equal(nve_misses_attributed_ns(misses), 2000000);
 }
 
-static struct {
-	double accesses, written, share;
-	int waits, windows;
-} told;
-
-static void hear_wait(const struct nve_miss_wait *w)
-{
-	assert_int_equal(w->place, (w->addr >> 32) + 100);
-	told.accesses += w->accesses;
-	told.written += w->accesses * w->dirty;
-	told.waits++;
-}
-
-static void hear_end(double stall_share)
-{
-	told.share += stall_share;
-	told.windows++;
-}
-
-/* Every wait of a window is told, by how much of its line's latency it was. */
-static void windows(void **state)
-{
-	static const struct nve_miss_sink sink = {
-		.locate = locate, .take = take, .wait = hear_wait, .end_window = hear_end};
-
-	(void)state;
-	nve_misses_init(misses, &sink);
-	memset(&told, 0, sizeof(told));
-	for (int w = 0; w < 3; w++) {
-		begin_window();
-		for (int i = 0; i < 10; i++) {
-			miss(AFTER_LOAD, 0, 100, i < 4);
-			miss(AFTER_LOAD, 1, 50, false);
-		}
-		for (uint32_t i = 0; i < lines->count; i++)
-			lines->line[i].latency = 200;
-		end_window();
-	}
-	assert_int_equal(told.waits, 60);
-	assert_int_equal(told.windows, 3);
-	assert_true(fabs(told.accesses - 3 * 10 * 0.75) < 1e-6);
-	assert_true(fabs(told.written - 3 * 4 * 0.5) < 1e-6);
-	assert_true(told.share == 1.5);
-	begin_window();
-	end_window();
-	assert_int_equal(told.waits, 60);
-	assert_int_equal(told.windows, 4);
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -387,7 +335,6 @@ int main(void)
 		TEST(strange_instruction),
 		TEST(writes),
 		TEST(crowded),
-		TEST(windows),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

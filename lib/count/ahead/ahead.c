@@ -16,6 +16,7 @@
 #include "count/ahead/probe.h"
 #include "count/ahead/stop_names.h"
 #include "count/ahead/touch.h"
+#include "count/ahead/waits.h"
 #include "count/ahead/window.h"
 
 enum {
@@ -44,7 +45,8 @@ static struct {
 	uint64_t tick_ns; /* of the kernel */
 	struct nve_learned *learned;
 	struct nve_dirty_table *dirty;
-	const struct nve_miss_sink *sink; /* NULL: nobody wants misses */
+	const struct nve_miss_sink *sink;   /* NULL: nobody wants misses */
+	const struct nve_waits_sink *waits; /* NULL: nobody wants waits */
 	/* of all threads: for those too short to be sampled. Sums, ns, of time and label * time. */
 	_Atomic uint64_t share_ns, share_label_ns, share_wb_ns;
 } shared;
@@ -107,6 +109,11 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_p
 void nve_ahead_set_sink(const struct nve_miss_sink *sink)
 {
 	shared.sink = sink;
+}
+
+void nve_ahead_set_waits_sink(const struct nve_waits_sink *sink)
+{
+	shared.waits = sink;
 }
 
 void nve_ahead_after_fork(void)
@@ -281,7 +288,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 		.limit = nve_budget_steps(&a->budget, octave),
 		.skip = after_syscall ? 0 : shared.machine.run_ahead,
 		.touch_max = TOUCH_MAX << octave,
-		.notes_waits = a->misses != NULL,
+		.notes_waits = a->misses || shared.waits,
 	};
 	uint64_t saved_ns, waited_ns, started_tsc = nve_tsc();
 
@@ -443,15 +450,14 @@ static void keep_pace(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns
 /* Which lines the instructions of a window waited for. */
 static void learn_misses(struct nve_ahead *a, const struct nve_window_result *r)
 {
-	struct nve_misses_window window = {nve_window_lines(a->window), r->steps, shared.dirty};
-	double share = r->real_cycles > 0 ? 1 - r->resident_cycles / r->real_cycles : 0;
 	size_t count;
 	struct nve_wait *wait = nve_window_waits(a->window, &count);
 
-	if (!a->misses)
-		return;
-	nve_misses_tell(a->misses, wait, count, &window, share);
-	nve_misses_learn(a->misses, wait, count, &window);
+	if (shared.waits)
+		nve_waits_tell_window(shared.waits, a->window, r, shared.dirty);
+	if (a->misses)
+		nve_misses_learn(a->misses, wait, count, nve_window_lines(a->window), r->steps,
+				 shared.dirty);
 }
 
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,

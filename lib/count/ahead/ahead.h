@@ -16,6 +16,7 @@
 #include "count/calibration.h"
 #include "count/miss.h"
 #include "count/source.h"
+#include "count/waits.h"
 
 /* What is counted over the life of a thread; sums of threads make a process. */
 struct nve_ahead_counts {
@@ -55,6 +56,9 @@ int nve_ahead_setup(const struct nve_calibration *calibration, uint64_t given_dr
 
 /* Who wants the stream of misses; NULL: nobody. Before the first thread. */
 void nve_ahead_set_sink(const struct nve_miss_sink *sink);
+
+/* Who wants to know what windows have waited for; NULL: nobody. Before the first thread. */
+void nve_ahead_set_waits_sink(const struct nve_waits_sink *sink);
 
 /* Replaces the budget's clock and lets a forked child start afresh. */
 void nve_ahead_after_fork(void);

@@ -115,14 +115,14 @@ static void add_up(struct nve_misses *m, struct entry *e, double cycles)
 
 /* Written in the window; or, as far as those of its instruction that were followed for longer tell,
  * after it. */
-static float dirty_probability(const struct nve_line *line, const struct nve_misses_window *w)
+static float dirty_probability(const struct nve_line *line, uint32_t steps,
+			       struct nve_dirty_table *dirty)
 {
-	uint32_t followed = w->steps - line->first_step;
 	double p;
 
 	if (line->written)
 		return 1;
-	if (!nve_dirty_probability_later(w->dirty, line->first_ip, followed, &p))
+	if (!nve_dirty_probability_later(dirty, line->first_ip, steps - line->first_step, &p))
 		return 0;
 	return (float)p;
 }
@@ -149,7 +149,7 @@ static void keep(struct entry *e, const struct kept *line, uint32_t times)
 }
 
 void nve_misses_learn(struct nve_misses *m, struct nve_wait *wait, size_t count,
-		      const struct nve_misses_window *window)
+		      const struct nve_lines *lines, uint32_t steps, struct nve_dirty_table *dirty)
 {
 	struct entry *any = &m->entry[ANY];
 
@@ -163,7 +163,7 @@ void nve_misses_learn(struct nve_misses *m, struct nve_wait *wait, size_t count,
 		add_up(m, any, wait[i].cycles);
 	}
 	for (size_t i = 0; i < count; i++) {
-		const struct nve_line *line = &window->lines->line[wait[i].line];
+		const struct nve_line *line = &lines->line[wait[i].line];
 		struct entry *e = wait[i].entry == NONE ? NULL : &m->entry[wait[i].entry];
 		uint32_t times = e ? times_drawn(e, wait[i].cycles) : 0;
 		uint32_t any_times = times_drawn(any, wait[i].cycles);
@@ -171,32 +171,12 @@ void nve_misses_learn(struct nve_misses *m, struct nve_wait *wait, size_t count,
 
 		if (!times && !any_times)
 			continue;
-		kept.dirty = dirty_probability(line, window);
+		kept.dirty = dirty_probability(line, steps, dirty);
 		if (m->sink->locate)
 			kept.place = m->sink->locate(kept.addr);
 		keep(e, &kept, times);
 		keep(any, &kept, any_times);
 	}
-}
-
-void nve_misses_tell(const struct nve_misses *m, const struct nve_wait *wait, size_t count,
-		     const struct nve_misses_window *window, double stall_share)
-{
-	if (!m->sink->wait)
-		return;
-	for (size_t i = 0; i < count; i++) {
-		const struct nve_line *line = &window->lines->line[wait[i].line];
-		struct nve_miss_wait told = {
-			.addr = line->id * NVE_LINE_BYTES,
-			.accesses = (double)wait[i].cycles / NVE_MAX(line->latency, 1u),
-			.dirty = dirty_probability(line, window),
-		};
-
-		if (m->sink->locate)
-			told.place = m->sink->locate(told.addr);
-		m->sink->wait(&told);
-	}
-	m->sink->end_window(stall_share);
 }
 
 /* Whole nanoseconds: as many for each, the first ones one more. Where the first is goes around. */
@@ -230,7 +210,7 @@ void nve_misses_spread(struct nve_misses *m, uint64_t ip, double stall_ns)
 	if (!e || !e->kept)
 		e = &m->entry[ANY];
 	whole = floor(m->due_ns);
-	if (!e->kept || whole < 1 || !m->sink->take)
+	if (!e->kept || whole < 1)
 		return;
 	send(m, e, (uint64_t)whole);
 	m->due_ns -= whole;

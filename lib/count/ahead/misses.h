@@ -36,20 +36,9 @@ size_t nve_misses_bytes(void);
 /* mem: nve_misses_bytes() of zeroed memory. */
 struct nve_misses *nve_misses_init(void *mem, const struct nve_miss_sink *sink);
 
-/* A window that has ended. */
-struct nve_misses_window {
-	const struct nve_lines *lines;
-	uint32_t steps;
-	struct nve_dirty_table *dirty;
-};
-
-/* wait: what the window waited for, in any order; changed. */
+/* A window of so many steps has ended. wait: what it waited for, in any order; changed. */
 void nve_misses_learn(struct nve_misses *m, struct nve_wait *wait, size_t count,
-		      const struct nve_misses_window *window);
-
-/* Tells the sink what the window waited for, if it wants to know. Before nve_misses_learn(). */
-void nve_misses_tell(const struct nve_misses *m, const struct nve_wait *wait, size_t count,
-		     const struct nve_misses_window *window, double stall_share);
+		      const struct nve_lines *lines, uint32_t steps, struct nve_dirty_table *dirty);
 
 /* A sample at an instruction stands for stall_ns: the sink gets lines that stand for that, and for
  * what samples before it left over. */

@@ -44,6 +44,11 @@ uint64_t nve_ahead_attributed_ns(const struct nve_ahead *a)
 	return 0;
 }
 
+void nve_ahead_set_waits_sink(const struct nve_waits_sink *sink)
+{
+	(void)sink;
+}
+
 void nve_ahead_after_fork(void) {}
 
 struct nve_ahead *nve_ahead_new(void)
