@@ -71,7 +71,7 @@ def run(options, targets):
     import made_up
     if options.picture:
         return take_picture(options.picture)
-    _, base = workload_emulated("chase", {"NVM_WLAT": "1000"}, "--seconds", "1")
+    _, base = workload_emulated("chase-w50", {"NVM_WLAT": "1000"}, "--seconds", "1")
     report = made_up.report(base, THREADS, SITES, ["worker", "loader", "io"])
     table = Table([("threads", 8, ""), ("sites", 7, ""), ("MB", 6, "%.2f"), ("make s", 7, "%.2f"),
                    ("open s", 7, "%.2f"), ("met", 4, "")])

@@ -33,13 +33,20 @@ int cli_gather_begin(struct cli_gather *gather)
 	return 0;
 }
 
-/* Others may have put things there: none but plain files are read. */
-static bool is_report(int directory, const char *name)
+/* Others may have put things there: none but plain files are read. NULL: it is none. */
+static FILE *open_report(int directory, const char *name)
 {
+	int fd = openat(directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct stat st;
+	FILE *stream = NULL;
 
-	return *name != '.' && !fstatat(directory, name, &st, AT_SYMLINK_NOFOLLOW) &&
-	       S_ISREG(st.st_mode);
+	if (fd < 0)
+		return NULL;
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode))
+		stream = fdopen(fd, "r");
+	if (!stream)
+		close(fd);
+	return stream;
 }
 
 static const char *keep_name(struct cli_gather *g, const char *name)
@@ -60,12 +67,14 @@ static void read_all(struct cli_gather *g, DIR *dir, struct nve_view *view)
 	const struct dirent *entry;
 
 	while ((entry = readdir(dir))) {
-		const char *path = NULL;
+		/* a name with a dot is of a file in the making */
+		FILE *f = *entry->d_name == '.' ? NULL : open_report(dirfd(dir), entry->d_name);
+		const char *path = f ? keep_name(g, entry->d_name) : NULL;
 
-		if (is_report(dirfd(dir), entry->d_name))
-			path = keep_name(g, entry->d_name);
-		if (path && nve_view_add_file(view, path, &why))
+		if (path && nve_view_add_stream(view, path, f, &why))
 			cli_note("%s", why.text);
+		if (f)
+			fclose(f);
 	}
 }
 

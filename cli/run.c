@@ -37,6 +37,7 @@ struct run {
 	struct cli_attendance attendance;
 	struct cli_gather gather;
 	struct cli_child child;
+	pid_t pid; /* of the program, also when it has ended */
 	struct cli_end end;
 	struct nve_view view;
 };
@@ -253,9 +254,9 @@ static int start(struct run *run)
 	};
 	int err;
 
-	cli_attend_begin(&run->attendance);
 	run->started_at = time(NULL);
 	err = cli_launch(&launch, &run->child);
+	run->pid = run->child.pid;
 	if (err)
 		cli_error("cannot run %s: %s", run->arguments.program[0], strerror(-err));
 	return err;
@@ -313,6 +314,14 @@ static int write_report(struct run *run, char path[NVE_FILE_PATH_BYTES])
 	return err;
 }
 
+static bool has_process(const struct nve_view *view, pid_t pid)
+{
+	for (size_t i = 0; i < view->count; i++)
+		if (view->processes[i].pid == pid)
+			return true;
+	return false;
+}
+
 static void note_run(struct run *run)
 {
 	int status = run->end.status;
@@ -349,6 +358,9 @@ static int tell(struct run *run)
 				  ? ": a program that a signal has killed writes none"
 				  : "");
 	}
+	if (!err && !has_process(&run->view, run->pid) && !run->arguments.quiet)
+		cli_note("of process %d itself there is no report: these are of its children",
+			 (int)run->pid);
 	if (run->gather.running && !run->arguments.quiet)
 		cli_note("%zu processes still run: their reports will be in %s",
 			 run->gather.running, run->gather.directory);
@@ -366,6 +378,7 @@ int cli_run(int argc, char **argv)
 		status = check(&run, argv[0]);
 	if (status >= 0)
 		return status;
+	cli_attend_begin(&run.attendance);
 	if (cli_gather_begin(&run.gather))
 		return CLI_IMPOSSIBLE;
 	run.command = quote_words(run.arguments.program);

@@ -26,13 +26,20 @@ void nve_predict_free(struct nve_predict *p)
 	memset(p, 0, sizeof(*p));
 }
 
+/* As the model has it: one that equals DRAM's latency in force is DRAM's own. */
+static double set_or_own(const struct nve_predict *p, double latency_ns)
+{
+	return latency_ns == p->dram_lat_ns ? 0 : latency_ns;
+}
+
 /* Equation 1 has one latency. */
 static struct nve_predict_point effective(const struct nve_predict *p,
 					  struct nve_predict_point point)
 {
-	double both = point.rlat_ns > 0 ? point.rlat_ns : point.wlat_ns;
-
-	return p->symmetric ? (struct nve_predict_point){both, both} : point;
+	if (p->symmetric)
+		point.rlat_ns = point.wlat_ns = point.rlat_ns > 0 ? point.rlat_ns : point.wlat_ns;
+	return (struct nve_predict_point){set_or_own(p, point.rlat_ns),
+					  set_or_own(p, point.wlat_ns)};
 }
 
 static double added_ns(double target_ns, double dram_lat_ns)

@@ -73,7 +73,7 @@ struct nve_predict {
 
 void nve_predict_free(struct nve_predict *p);
 
-/* 0: DRAM's own. A latency below DRAM's of the moment adds nothing. */
+/* 0, and what DRAM had in force: DRAM's own. One below DRAM's of the moment adds nothing. */
 struct nve_predict_point {
 	double rlat_ns, wlat_ns;
 };

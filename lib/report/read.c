@@ -304,11 +304,11 @@ static int explain(const char *name, const char *text, size_t size, const json_e
 		return say(why, -ENODATA, "%s: empty", name);
 	if (size >= sizeof(record) - 1 && !memcmp(text, record, sizeof(record) - 1))
 		return say(why, -EINVAL, "%s: no report, but a record of NVM_RECORD", name);
-	if (json_error_code(error) == json_error_premature_end_of_input)
-		return say(why, -EPIPE,
-			   text[blank] == '{' ? "%s: ends early, in line %d: it is cut off"
-					      : "%s: no report: no JSON in line %d",
-			   name, error->line);
+	/* Cut within a word or a number it is that which is wrong, at the text's end. */
+	if (text[blank] == '{' && (json_error_code(error) == json_error_premature_end_of_input ||
+				   error->position >= (int)size))
+		return say(why, -EPIPE, "%s: ends early, in line %d: it is cut off", name,
+			   error->line);
 	if (json_error_code(error) == json_error_out_of_memory)
 		return say(why, -ENOMEM, "%s: no memory", name);
 	return say(why, -EINVAL, "%s: no report: no JSON in line %d: %.100s", name, error->line,
@@ -359,25 +359,33 @@ static int read_stream(FILE *stream, char **text, size_t *size)
 	}
 }
 
-int nve_view_add_file(struct nve_view *view, const char *path, struct nve_read_message *why)
+int nve_view_add_stream(struct nve_view *view, const char *name, FILE *stream,
+			struct nve_read_message *why)
 {
-	bool standard = !strcmp(path, "-");
-	const char *name = standard ? "standard input" : path;
-	FILE *stream = standard ? stdin : fopen(path, "re");
 	char *text;
 	size_t size;
-	int err;
+	int err = read_stream(stream, &text, &size);
 
-	if (!stream)
-		return say(why, -errno, "%s: cannot be opened: %m", name);
-	err = read_stream(stream, &text, &size);
-	if (!standard)
-		fclose(stream);
 	if (err)
 		say(why, err, "%s: cannot be read: %s", name, strerror(-err));
 	else
 		err = nve_view_add_text(view, name, text, size, why);
 	free(text);
+	return err;
+}
+
+int nve_view_add_file(struct nve_view *view, const char *path, struct nve_read_message *why)
+{
+	FILE *stream;
+	int err;
+
+	if (!strcmp(path, "-"))
+		return nve_view_add_stream(view, "standard input", stdin, why);
+	stream = fopen(path, "re");
+	if (!stream)
+		return say(why, -errno, "%s: cannot be opened: %m", path);
+	err = nve_view_add_stream(view, path, stream, why);
+	fclose(stream);
 	return err;
 }
 

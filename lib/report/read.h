@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "report/snapshot.h"
 
@@ -99,7 +100,11 @@ void nve_view_start(struct nve_view *view);
  */
 int nve_view_add_file(struct nve_view *view, const char *path, struct nve_read_message *why);
 
-/* The same for a text that somebody has read; name is for messages and stays the caller's. */
+/* The same for a stream that is open; name is for messages and stays the caller's. */
+int nve_view_add_stream(struct nve_view *view, const char *name, FILE *stream,
+			struct nve_read_message *why);
+
+/* The same for a text that somebody has read. */
 int nve_view_add_text(struct nve_view *view, const char *name, const char *text, size_t size,
 		      struct nve_read_message *why);
 

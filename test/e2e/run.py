@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import pty
+import re
 import resource
 import select
 import signal
@@ -58,6 +59,8 @@ for status in (0, 1, 3, 126, 127, 255):
 for number in (signal.SIGTERM, signal.SIGKILL, signal.SIGSEGV, signal.SIGABRT, signal.SIGRTMIN + 3):
     done = emulated("sh", "-c", f"kill -{int(number)} $$", options=["-q"])
     assert done.returncode == -number, (number, done)
+done = emulated("sh", "-c", f"{prog('hello')}; kill -9 $$")
+assert done.returncode == -9 and re.search(r"of process \d+ itself there is no report", done.stderr), done
 done = emulated("sh", "-c", "kill -9 $$")
 assert done.returncode == -9 and "a program that a signal has killed writes none" in done.stderr, done
 

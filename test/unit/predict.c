@@ -119,8 +119,8 @@ static void one_thread(void **state)
 /* To the rounding of whole accesses what the model itself says, clamped epochs and all. */
 static void as_the_model(void **state)
 {
-	static const uint64_t points[][2] = {{0, 0},    {110, 0},   {0, 105},    {120, 90},
-					     {300, 90}, {250, 800}, {1000, 1000}};
+	static const uint64_t points[][2] = {{0, 0},    {110, 0},   {0, 105},     {120, 90},
+					     {300, 90}, {250, 800}, {1000, 1000}, {100, 300}};
 
 	(void)state;
 	for (int symmetric = 0; symmetric < 2; symmetric++) {
@@ -146,9 +146,10 @@ static void as_the_model(void **state)
 		}
 		assert_int_equal(load(), 0);
 		for (size_t i = 0; i < NVE_ARRAY_SIZE(points); i++) {
-			struct nve_model_target target = {.rlat_ps = points[i][0] * 1000,
-							  .wlat_ps = points[i][1] * 1000,
-							  .symmetric = symmetric};
+			const struct nve_model_target target = {.rlat_ps = points[i][0] * 1000,
+								.wlat_ps = points[i][1] * 1000,
+								.own_ps = 100000,
+								.symmetric = symmetric};
 			struct nve_model_carry carry = {0};
 			struct nve_replay replay;
 			double owed_ns = 0;

@@ -1,4 +1,6 @@
 /* Marked regions. */
+#include <math.h>
+
 #include "base/base.h"
 #include "report/html/parts.h"
 
@@ -46,9 +48,10 @@ static void put_bars(const struct nve_page *page)
 			  });
 }
 
+/* Short regions have more or less than their part of an epoch's stall time. */
 static double ratio(uint64_t part, uint64_t whole)
 {
-	return whole ? (double)part / (double)whole : 0;
+	return whole ? fmin(1, (double)part / (double)whole) : 0;
 }
 
 static void put_row(struct nve_html *h, const struct nve_view_region *r)

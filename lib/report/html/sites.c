@@ -89,9 +89,10 @@ static int make_map(const struct nve_page *page, struct map *m)
 {
 	const struct nve_heat_view *heat = &page->heat;
 
-	*m = (struct map){.rows = NVE_MIN(heat->site_count, (size_t)MAP_ROWS),
-			  .buckets = heat->buckets,
-			  .bucket_ns = (double)heat->bucket_ns};
+	*m = (struct map){.buckets = heat->buckets, .bucket_ns = (double)heat->bucket_ns};
+	while (m->rows < NVE_MIN(heat->site_count, (size_t)MAP_ROWS) &&
+	       heat->sites[m->rows].heat.stall_ns)
+		m->rows++;
 	m->names = calloc(m->rows + 1, sizeof(m->names[0]));
 	m->cell = calloc(m->rows * m->buckets + 1, sizeof(m->cell[0]));
 	if (!m->names || !m->cell)
@@ -289,13 +290,13 @@ static void put_site(const struct nve_page *page, const struct nve_view_site *s)
 static void put_sites(const struct nve_page *page)
 {
 	static const char *const names[] = {
-		"site",   "memory",  "share",    "stall time",  "reads",
-		"writes", "at most", "resident", "allocations",
+		"site",   "memory",    "share",    "stall time",  "reads",
+		"writes", "peak size", "resident", "allocations",
 	};
 	const struct nve_heat_view *heat = &page->heat;
 	struct nve_html *h = page->out;
 
-	nve_html_print(h, "<h3>Allocation sites</h3><p class=\"about\">%zu sites with stall time",
+	nve_html_print(h, "<h3>Allocation sites</h3><p class=\"about\">%zu sites",
 		       heat->site_count);
 	if (heat->sites_not_listed)
 		nve_html_print(h, ", and %llu that the report does not list",
