@@ -50,7 +50,7 @@ static uint64_t next_random(uint64_t *state)
  * Sattolo's shuffle, on the links themselves: a uniformly random permutation that is one single
  * cycle, with no memory beside the nodes.
  */
-static void link_nodes(struct bench_node *nodes, size_t count, uint64_t seed)
+void bench_chase_link(struct bench_node *nodes, size_t count, uint64_t seed)
 {
 	uint64_t state = seed * 2 + 0x9e3779b97f4a7c15u;
 
@@ -118,7 +118,7 @@ int bench_chase_make(struct bench_chase *chase, size_t bytes, bool huge, uint64_
 	chase->nodes = (struct bench_node *)start;
 	chase->count = count;
 	chase->bytes = count * sizeof(struct bench_node);
-	link_nodes(chase->nodes, count, seed);
+	bench_chase_link(chase->nodes, count, seed);
 	chase->huge = huge && huge_bytes(start) >= mapped / 10 * 9;
 	return 0;
 }

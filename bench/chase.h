@@ -28,6 +28,9 @@ size_t bench_llc_bytes(void);
 int bench_chase_make(struct bench_chase *chase, size_t bytes, bool huge, uint64_t seed);
 void bench_chase_free(struct bench_chase *chase);
 
+/* Makes a random cycle of nodes that are anywhere. */
+void bench_chase_link(struct bench_node *nodes, size_t count, uint64_t seed);
+
 /* Follow steps links from node on; the second writes each node before it follows the link. */
 struct bench_node *bench_chase_read(struct bench_node *node, uint64_t steps);
 struct bench_node *bench_chase_write(struct bench_node *node, uint64_t steps);

@@ -83,6 +83,16 @@ struct nvmemu_stats {
  * signal handlers. */
 NVMEMU_API int nvmemu_stats(struct nvmemu_stats *stats);
 
+/*
+ * Memory that is on the emulated NVM whatever the guidance file (NVM_PLACE=FILE) says; with
+ * NVM_BIND, on that node. Without such a file, or where the library is inert, the two are malloc()
+ * and free(). It is the call that counts: all memory of one call path is on NVM. Either kind of
+ * block may be given to realloc() and to free(), too, and what realloc() moves is its caller's.
+ * NULL, with errno set to ENOMEM: no memory. Thread-safe; not for signal handlers.
+ */
+NVMEMU_API void *nvmemu_malloc(size_t size);
+NVMEMU_API void nvmemu_free(void *p);
+
 #ifdef __cplusplus
 }
 

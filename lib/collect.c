@@ -13,6 +13,11 @@
 
 enum { THREADS_LISTED = 1024, PPM = 1000000 };
 
+_Static_assert((int)NVE_PLACED_KINDS == NVE_TIERS_KINDS &&
+		       (int)NVE_PLACED_ORIGINS == NVE_TIERS_ORIGINS &&
+		       (int)NVE_PLACED_DRAM == NVE_TIER_DRAM,
+	       "the report's arrays are the estimator's");
+
 /* Sums from which totals are made: of a thread, or of the process. */
 struct sums {
 	struct nve_ahead_counts ahead;
@@ -21,6 +26,8 @@ struct sums {
 		samples_lost;
 	uint64_t left_epochs, left_ns, beyond_ns; /* of a replay */
 	double dirty_variance;                    /* weighted by stall time */
+	double nvm_variance[NVE_TIERS_KINDS];     /* weighted by accesses */
+	struct nve_tiers_counts tiers;
 	struct nve_pmu_sums counters;
 };
 
@@ -77,6 +84,30 @@ static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts
 	to->label_dirty_ns += c->label_dirty_ns;
 }
 
+static void sum_tiers(struct sums *s, const struct nve_thread *t)
+{
+	const uint64_t accesses[] = {
+		[NVE_TIERS_READ] = t->model.ma_ro, [NVE_TIERS_WRITE] = t->model.ma_wb};
+
+	s->tiers = t->tiers.counts;
+	for (int k = 0; k < NVE_TIERS_KINDS; k++) {
+		double se = nve_tiers_se(&t->tiers.life, (enum nve_tiers_kind)k);
+
+		s->nvm_variance[k] = se * se * (double)accesses[k] * (double)accesses[k];
+	}
+}
+
+static void add_tiers(struct sums *to, const struct sums *s)
+{
+	for (int k = 0; k < NVE_TIERS_KINDS; k++) {
+		to->nvm_variance[k] += s->nvm_variance[k];
+		for (int i = 0; i < 2; i++)
+			to->tiers.misses[k][i] += s->tiers.misses[k][i];
+		for (int i = 0; i < NVE_TIERS_ORIGINS; i++)
+			to->tiers.epochs[k][i] += s->tiers.epochs[k][i];
+	}
+}
+
 /* What a thread knows, read once: it may run meanwhile, and its sums and the process's must agree.
  */
 static void sum_thread(struct sums *s, const struct nve_thread *t)
@@ -100,6 +131,7 @@ static void sum_thread(struct sums *s, const struct nve_thread *t)
 	s->handovers = t->handovers;
 	s->monitor_ns = t->monitor_ns;
 	s->samples_lost = t->samples_lost;
+	sum_tiers(s, t);
 	s->counters = t->pmu.sums;
 	s->left_epochs = (uint64_t)(t->replay.end - t->replay.next);
 	s->left_ns = nve_replay_left_ns(&t->replay);
@@ -119,6 +151,8 @@ static void add_model(struct nve_thread_model *to, const struct nve_thread_model
 	to->stall_wb_ns += m->stall_wb_ns;
 	to->ma_ro += m->ma_ro;
 	to->ma_wb += m->ma_wb;
+	to->nvm_ma_ro += m->nvm_ma_ro;
+	to->nvm_ma_wb += m->nvm_ma_wb;
 	to->clamps += m->clamps;
 	to->delay_owed_ns += m->delay_owed_ns;
 	to->dram_lat_ps_by_stall += m->dram_lat_ps_by_stall;
@@ -145,6 +179,7 @@ static void add_sums(struct sums *to, const struct sums *s)
 	add_ahead(&to->ahead, &s->ahead);
 	add_model(&to->model, &s->model);
 	add_counters(&to->counters, &s->counters);
+	add_tiers(to, s);
 	to->dirty_variance += s->dirty_variance;
 	to->paid_ns += s->paid_ns;
 	to->handover_ns += s->handover_ns;
@@ -190,6 +225,18 @@ static void fill_latency(struct nve_totals *t, const struct nve_ahead_counts *c)
 	mean = (double)c->miss_ticks / n;
 	variance = c->miss_ticks_squared / n - mean * mean;
 	t->latency_se_ps = (uint64_t)((double)t->latency_ps / mean * sqrt(fmax(variance, 0) / n));
+}
+
+static void fill_placed(struct nve_placed_totals *p, const struct sums *s)
+{
+	const uint64_t accesses[] = {s->model.ma_ro, s->model.ma_wb};
+
+	p->nvm_ma[NVE_PLACED_READ] = s->model.nvm_ma_ro;
+	p->nvm_ma[NVE_PLACED_WRITE] = s->model.nvm_ma_wb;
+	for (int k = 0; k < NVE_PLACED_KINDS; k++)
+		p->se_ppm[k] = ratio_ppm(sqrt(s->nvm_variance[k]), (double)accesses[k]);
+	memcpy(p->misses, s->tiers.misses, sizeof(p->misses));
+	memcpy(p->epochs, s->tiers.epochs, sizeof(p->epochs));
 }
 
 static void fill_totals(struct nve_totals *t, const struct sums *s)
@@ -240,6 +287,7 @@ static void fill_totals(struct nve_totals *t, const struct sums *s)
 	t->saved_ns = s->saved_ns;
 	t->monitor_ns = s->monitor_ns;
 	t->counters = s->counters;
+	fill_placed(&t->placed, s);
 	t->replay_left_epochs = s->left_epochs;
 	t->replay_left_ns = s->left_ns;
 	t->replay_beyond_ns = s->beyond_ns;

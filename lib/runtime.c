@@ -28,6 +28,7 @@
 #include "lineage.h"
 #include "markers.h"
 #include "outputs.h"
+#include "placing.h"
 #include "presets.h"
 #include "programs.h"
 #include "recording.h"
@@ -103,6 +104,14 @@ static void read_options(void)
 	if (warning.text[0] && nve_lineage_is_root())
 		nve_log(NVE_LOG_WARN, "%s", warning.text);
 	find_device();
+}
+
+static void load_placement(void)
+{
+	struct nve_options_message error;
+
+	if (nve_placing_load(&state.options, state.host.load_dw, &error))
+		end_process(error.text);
 }
 
 static void tell_missing(const char *what, int rc)
@@ -205,6 +214,7 @@ static int start_counting(void)
 		return rc;
 	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps, state.options.budget_ppm,
 			     state.host.library_start, state.host.library_end);
+	nve_placing_begin();
 	if (rc)
 		tell_missing("look-ahead", rc);
 	return rc;
@@ -218,6 +228,8 @@ static int start_injection(void)
 		.tsc_khz = state.cal.tsc_khz,
 		.sigaction = state.host.sigaction,
 		.replay = replays() ? &state.replay : NULL,
+		.tiers = nve_placing_process(),
+		.usual = nve_placing_default(),
 	};
 	int rc = nve_inject_setup(&config);
 
@@ -422,6 +434,9 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	nve_format(state.snapshot.program, sizeof(state.snapshot.program), "%s",
 		   program_invocation_short_name ? program_invocation_short_name : "?");
 	read_options();
+	load_placement();
+	if (state.options.heat || nve_placing_on())
+		nve_allocation_start(&state.options, &host->allocation, nve_lineage_is_root());
 	if (!nve_options_emulate(&state.options)) {
 		atomic_store(&state.stopped, true);
 		return;
@@ -519,6 +534,7 @@ static void fill_snapshot(struct nve_snapshot *s, const char *ended_by)
 	memcpy(s->machine.cpu, state.cpu, sizeof(s->machine.cpu));
 	nve_calibrated_fill(&state.cal, &state.options, dram_lat_ps(), llc_lat_ps(), &s->machine);
 	nve_collect_fill(s);
+	nve_placing_fill(&s->placement, &state.options);
 	if (replays())
 		nve_recording_fill_replay(&state.replay, state.options.replay, s);
 }

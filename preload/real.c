@@ -1,12 +1,18 @@
 #include "preload/real.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
 #include <link.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "base/base.h"
+#include "base/log.h"
+#include "preload/real_alloc.h"
 #include "preload/real_sync.h"
 #include "runtime.h"
+#include "source_lines.h"
 
 struct nve_real nve_real;
 
@@ -66,6 +72,20 @@ static const struct {
 };
 /* clang-format on */
 
+/* clang-format off */
+static const struct {
+	const char *name;
+	size_t offset;
+} dw_functions[] = {
+#define FUNCTION(name) {"dwarf_" #name, offsetof(struct nve_dw, name)}
+	FUNCTION(begin), FUNCTION(end), FUNCTION(nextcu), FUNCTION(offdie), FUNCTION(child),
+	FUNCTION(siblingof), FUNCTION(tag), FUNCTION(attr), FUNCTION(formudata), FUNCTION(ranges),
+	FUNCTION(getsrcfiles), FUNCTION(filesrc), FUNCTION(getsrclines), FUNCTION(onesrcline),
+	FUNCTION(lineno), FUNCTION(lineaddr), FUNCTION(linesrc), FUNCTION(lineendsequence),
+#undef FUNCTION
+};
+/* clang-format on */
+
 static void *look_up(const char *name, const char *version)
 {
 	void *found = version ? dlvsym(RTLD_NEXT, name, version) : NULL;
@@ -85,6 +105,110 @@ void nve_real_setup(void)
 			dlsym(RTLD_NEXT, functions[i].name);
 }
 
+/* clang-format off */
+static const struct {
+	const char *name;
+	size_t offset;
+} alloc_functions[] = {
+#define FUNCTION(type, name, params, args) {#name, offsetof(struct nve_real_alloc, name)},
+	NVE_REAL_ALLOC(FUNCTION)
+#undef FUNCTION
+};
+/* clang-format on */
+
+/* The C library's own names: what serves until the search is over. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t count, size_t size);
+void *__libc_realloc(void *p, size_t size);
+void __libc_free(void *p);
+
+struct nve_real_alloc nve_real_alloc;
+
+void nve_real_alloc_setup(void)
+{
+	struct nve_real_alloc found;
+
+	if (nve_real_alloc.malloc)
+		return;
+	nve_real_alloc.malloc = __libc_malloc;
+	nve_real_alloc.calloc = __libc_calloc;
+	nve_real_alloc.realloc = __libc_realloc;
+	nve_real_alloc.free = __libc_free;
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(alloc_functions); i++)
+		*(void **)((char *)&found + alloc_functions[i].offset) =
+			dlsym(RTLD_NEXT, alloc_functions[i].name);
+	nve_real_alloc = found;
+}
+
+void *(*nve_real_alloc_mremap(void))(void *, size_t, size_t, int, ...)
+{
+	static void *(*found)(void *, size_t, size_t, int, ...);
+
+	if (!found)
+		*(void **)&found = dlsym(RTLD_NEXT, "mremap");
+	return found;
+}
+
+bool nve_real_alloc_is_ours(void *hook)
+{
+	return dlsym(RTLD_DEFAULT, "malloc") == hook;
+}
+
+void *nve_real_symbol_of(void *function)
+{
+	Dl_info info;
+	void *symbol = NULL;
+
+	if (!dladdr1(function, &info, &symbol, RTLD_DL_SYMENT) || info.dli_saddr != function)
+		return NULL;
+	return symbol;
+}
+
+const struct link_map *nve_real_module_of(void *function)
+{
+	struct link_map *map = NULL;
+	Dl_info info;
+
+	return dladdr1(function, &info, (void **)&map, RTLD_DL_LINKMAP) ? map : NULL;
+}
+
+nve_unwind_fn *nve_real_load_unwind(void)
+{
+	void *library = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+
+	return library ? (nve_unwind_fn *)dlsym(library, "unw_backtrace") : NULL;
+}
+
+/* A library beside our own. */
+static void *load_beside(const char *name)
+{
+	char path[PATH_MAX];
+	Dl_info info;
+	const char *slash;
+
+	if (!dladdr((void *)load_beside, &info) || !(slash = strrchr(info.dli_fname, '/')))
+		return NULL;
+	nve_format(path, sizeof(path), "%.*s/%s", (int)(slash - info.dli_fname), info.dli_fname,
+		   name);
+	return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+int nve_real_load_arenas(struct nve_arena_functions *arenas)
+{
+	void *library = load_beside("libnvmemu-arenas.so");
+
+	if (!library)
+		return -ENOENT;
+	*(void **)&arenas->malloc = dlsym(library, "je_malloc");
+	*(void **)&arenas->mallocx = dlsym(library, "je_mallocx");
+	*(void **)&arenas->sdallocx = dlsym(library, "je_sdallocx");
+	*(void **)&arenas->nallocx = dlsym(library, "je_nallocx");
+	*(void **)&arenas->mallctl = dlsym(library, "je_mallctl");
+	*(void **)&arenas->mallctlnametomib = dlsym(library, "je_mallctlnametomib");
+	*(void **)&arenas->mallctlbymib = dlsym(library, "je_mallctlbymib");
+	return arenas->malloc && arenas->mallctlbymib ? 0 : -ENOENT;
+}
+
 const struct nve_pfm *nve_real_load_pfm(void)
 {
 	static struct nve_pfm pfm;
@@ -95,6 +219,23 @@ const struct nve_pfm *nve_real_load_pfm(void)
 	*(void **)&pfm.initialize = dlsym(library, "pfm_initialize");
 	*(void **)&pfm.get_os_event_encoding = dlsym(library, "pfm_get_os_event_encoding");
 	return pfm.initialize && pfm.get_os_event_encoding ? &pfm : NULL;
+}
+
+const struct nve_dw *nve_real_load_dw(void)
+{
+	static struct nve_dw dw;
+	void *library = dlopen("libdw.so.1", RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		return NULL;
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(dw_functions); i++) {
+		void *found = dlsym(library, dw_functions[i].name);
+
+		if (!found)
+			return NULL;
+		*(void **)((char *)&dw + dw_functions[i].offset) = found;
+	}
+	return &dw;
 }
 
 static void *look_in(const char *library, const char *name)

@@ -9,7 +9,7 @@
 
 #define MEMBER(name) offsetof(struct nve_options, name)
 
-enum kind { KIND_QUANTITY, KIND_CHOICE, KIND_BOOL, KIND_PATH, KIND_PATTERN };
+enum kind { KIND_QUANTITY, KIND_CHOICE, KIND_BOOL, KIND_PATH, KIND_PATTERN, KIND_NODE };
 
 enum { QUOTED_BYTES = 80, NAME_BYTES = 32 };
 
@@ -40,6 +40,12 @@ static const struct nve_unit ns_units[] = {
 };
 
 static const struct nve_unit ppm_units[] = {{"", 10000}, {"%", 10000}, {NULL, 0}};
+
+static const struct nve_unit count_units[] = {{"", 1}, {NULL, 0}};
+
+static const struct nve_unit byte_units[] = {
+	{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {NULL, 0},
+};
 
 static const struct choice models[] = {
 	{.name = "asymmetric", .value = NVE_MODEL_ASYMMETRIC},
@@ -73,6 +79,12 @@ static const struct choice handovers[] = {
 static const struct choice region_modes[] = {
 	{.name = "off", .value = NVE_REGIONS_OFF},
 	{.name = "only", .value = NVE_REGIONS_ONLY},
+	{.name = NULL},
+};
+
+static const struct choice places[] = {
+	{.name = "all", .value = NVE_PLACE_ALL},
+	{.name = "", .value = NVE_PLACE_FILE, .tail = MEMBER(place)},
 	{.name = NULL},
 };
 
@@ -135,6 +147,12 @@ static const struct row rows[] = {
 	  "before which calls a thread serves the delay that it owes: those on locks, conditions,"
 	  " semaphores, barriers and threads; with io also reads and writes"},
 	 .kind = KIND_CHOICE, .member = MEMBER(handover), .choices = handovers},
+	{{"NVM_PLACE", "all, or a guidance file of at most 1023 bytes of name", "all",
+	  "what is on the emulated memory: all, or what a guidance file says of allocation sites"},
+	 .kind = KIND_CHOICE, .member = MEMBER(placing), .choices = places},
+	{{"NVM_BIND", "off, or the number of a NUMA node, 0 to 1023", "off",
+	  "where what NVM_PLACE puts on NVM really goes; then nothing is emulated"},
+	 .kind = KIND_NODE, .member = MEMBER(bind)},
 	{{"NVM_DRAM_LAT", LATENCY_FORM, "measured", "latency of this machine's DRAM"},
 	 LATENCY(dram_lat_ps)},
 	{{"NVM_LLC_LAT", LATENCY_FORM, "measured", "latency of this machine's last-level cache"},
@@ -146,6 +164,16 @@ static const struct row rows[] = {
 	  "whether children are emulated too; always: even those with an environment of their own"},
 	 .kind = KIND_CHOICE, .member = MEMBER(follow), .choices = followings,
 	 .initial = NVE_FOLLOW_ON},
+	{{"NVM_HEAT", "on or off (yes or no, true or false, 1 or 0)", "off",
+	  "whether blocks of memory are known by allocation site, and how hot each is"},
+	 .kind = KIND_BOOL, .member = MEMBER(heat), .choices = switches},
+	{{"NVM_HEAT_DEPTH", "1 to 64", "8", "how many frames of its call path make an allocation site"},
+	 .kind = KIND_QUANTITY, .member = MEMBER(heat_depth), .units = count_units,
+	 .initial = 8, .min = 1, .max = 64},
+	{{"NVM_HEAT_MIN", "0 to 1G, as in 64, 4K, 1M", "0",
+	  "smaller blocks have no site"},
+	 .kind = KIND_QUANTITY, .member = MEMBER(heat_min_bytes), .units = byte_units,
+	 .max = 1 << 30},
 	{{"NVM_OUT", "a file name of at most 1023 bytes, where %p is the process id, %e the program,"
 	  " %h the host, %t the time, %n a number and %% a percent sign", "none",
 	  "where the report of each process goes"},
@@ -166,7 +194,8 @@ static const struct row rows[] = {
 
 /* Of the interface, but not of this version: to ignore one would give false figures. */
 static const char *const absent_names[] = {
-	"NVM_RBW", "NVM_WBW", "NVM_HEAT", "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
+	"NVM_RBW",
+	"NVM_WBW",
 };
 
 static const char absent_text[] = "not available in this version of nvmemu";
@@ -266,6 +295,19 @@ static int parse_path(const struct row *row, const char *value, struct nve_optio
 	return copy_path(value, member_of(row, o));
 }
 
+static int parse_node(const struct row *row, const char *value, struct nve_options *o)
+{
+	uint64_t node;
+
+	*(int *)member_of(row, o) = NVE_BIND_OFF;
+	if (!strcmp(value, "off"))
+		return 0;
+	if (nve_quantity_parse(value, count_units, &node) || node >= NVE_NODES_MAX)
+		return -EINVAL;
+	*(int *)member_of(row, o) = (int)node;
+	return 0;
+}
+
 static int parse_row(const struct row *row, const char *value, struct nve_options *o,
 		     struct nve_options_message *error)
 {
@@ -276,6 +318,7 @@ static int parse_row(const struct row *row, const char *value, struct nve_option
 	case KIND_QUANTITY: result = parse_quantity(row, value, o); break;
 	case KIND_PATH:
 	case KIND_PATTERN: result = parse_path(row, value, o); break;
+	case KIND_NODE: result = parse_node(row, value, o); break;
 	default: result = parse_choice(row, value, o); break;
 	}
 	if (result == -ENOTSUP) {
@@ -378,6 +421,14 @@ struct found {
 };
 
 /* A name that stands twice counts as getenv has it: the first. */
+/* One letter from one of ours, but another program's: Node's version manager exports it. */
+static const char foreign_name[] = "NVM_BIN";
+
+static bool is_foreign(const char *name, size_t length)
+{
+	return length == strlen(foreign_name) && !memcmp(name, foreign_name, length);
+}
+
 static void search_environment(char *const envp[], struct found *found,
 			       struct nve_options_message *warning)
 {
@@ -389,7 +440,7 @@ static void search_environment(char *const envp[], struct found *found,
 		if (length <= 4 || length > NAME_BYTES || memcmp(*envp, "NVM_", 4))
 			continue;
 		i = find_name(*envp, length);
-		if (i < 0 && !warning->text[0])
+		if (i < 0 && !warning->text[0] && !is_foreign(*envp, length))
 			warn_of_near_miss(*envp, length, warning);
 		if (i < 0)
 			continue;
@@ -410,13 +461,36 @@ static void set_defaults(struct nve_options *o)
 			*(int *)member_of(&rows[i], o) = (int)rows[i].initial;
 		else if (rows[i].kind == KIND_BOOL)
 			*(bool *)member_of(&rows[i], o) = rows[i].initial != 0;
+		else if (rows[i].kind == KIND_NODE)
+			*(int *)member_of(&rows[i], o) = NVE_BIND_OFF;
 	}
+}
+
+/* Settings that exclude each other: why, or NULL. */
+static const char *contradiction(const struct nve_options *o)
+{
+	bool replays = o->counters == NVE_COUNTERS_REPLAY, binds = o->bind != NVE_BIND_OFF;
+
+	if (replays && o->dram_lat_ps)
+		return "NVM_DRAM_LAT: not with NVM_COUNTERS=replay, which takes latencies from the "
+		       "record";
+	if (replays && o->placing != NVE_PLACE_ALL)
+		return "NVM_PLACE: not with NVM_COUNTERS=replay, which takes placement from the "
+		       "record";
+	if (binds && o->placing != NVE_PLACE_FILE)
+		return "NVM_BIND: only with NVM_PLACE=FILE, which says what is bound; all of a "
+		       "program is bound by numactl --membind";
+	if (binds && nve_options_emulate(o))
+		return "NVM_BIND: not with emulated latencies: what is bound is as slow as its "
+		       "node is; accepted: off";
+	return NULL;
 }
 
 int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_options_message *error,
 		      struct nve_options_message *warning)
 {
 	struct found found = {.absent = NULL};
+	const char *why;
 
 	set_defaults(o);
 	error->text[0] = '\0';
@@ -434,13 +508,10 @@ int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_opti
 		if (result)
 			return result;
 	}
-	if (o->counters == NVE_COUNTERS_REPLAY && o->dram_lat_ps) {
-		nve_format(error->text, sizeof(error->text),
-			   "NVM_DRAM_LAT: not with NVM_COUNTERS=replay, which takes latencies from "
-			   "the record");
-		return -EINVAL;
-	}
-	return 0;
+	why = contradiction(o);
+	if (why)
+		nve_format(error->text, sizeof(error->text), "%s", why);
+	return why ? -EINVAL : 0;
 }
 
 bool nve_options_emulate(const struct nve_options *o)
@@ -512,6 +583,11 @@ int nve_options_format(const struct nve_options *o, size_t i, char *buf, size_t 
 		return nve_format(buf, size, "%s%s", choice->name,
 				  choice->tail ? (const char *)o + choice->tail : "");
 	case KIND_BOOL: text = choice_of(row, *(const bool *)member)->name; break;
+	case KIND_NODE:
+		if (*(const int *)member != NVE_BIND_OFF)
+			return nve_format(buf, size, "%d", *(const int *)member);
+		text = row->public.fallback;
+		break;
 	default: text = *(const char *)member ? member : row->public.fallback; break;
 	}
 	return nve_format(buf, size, "%s", text);

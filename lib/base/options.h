@@ -26,6 +26,10 @@ enum nve_option_handover { NVE_HANDOVER_AT_SYNC, NVE_HANDOVER_AT_IO, NVE_HANDOVE
 enum nve_option_follow { NVE_FOLLOW_OFF, NVE_FOLLOW_ON, NVE_FOLLOW_ALWAYS };
 
 enum nve_option_regions { NVE_REGIONS_OFF, NVE_REGIONS_ONLY };
+/* What is on the emulated NVM: all memory, or what a guidance file says. */
+enum nve_option_place { NVE_PLACE_ALL, NVE_PLACE_FILE };
+
+enum { NVE_BIND_OFF = -1, NVE_NODES_MAX = 1024 };
 
 enum { NVE_PATH_BYTES = 1024 };
 
@@ -41,11 +45,17 @@ struct nve_options {
 	int inject;          /* enum nve_option_inject */
 	int handover;        /* enum nve_option_handover */
 	int regions;         /* enum nve_option_regions */
+	int placing;         /* enum nve_option_place */
+	int bind;            /* number of a NUMA node; NVE_BIND_OFF: none */
 	int log_level;       /* enum nve_log_level */
 	bool strict;
+	bool heat;                       /* per-allocation-site heat */
+	uint64_t heat_depth;             /* frames of a site */
+	uint64_t heat_min_bytes;         /* smaller blocks have no site */
 	int follow;                      /* enum nve_option_follow */
 	char device[NVE_PATH_BYTES];     /* name of a preset; empty: none */
 	char out[NVE_PATH_BYTES];        /* empty: none */
+	char place[NVE_PATH_BYTES];      /* of NVE_PLACE_FILE */
 	char pmu_events[NVE_PATH_BYTES]; /* empty: by the CPU's row */
 	char record[NVE_PATH_BYTES];     /* empty: none */
 	char replay[NVE_PATH_BYTES];     /* of NVE_COUNTERS_REPLAY */

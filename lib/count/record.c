@@ -34,11 +34,12 @@ static const uint16_t header_numbers[] = {
 static const uint16_t header_texts[] = {AT(program), AT(host), AT(cpu)};
 static const uint16_t thread_numbers[] = {THREAD_AT(thread), THREAD_AT(tid), THREAD_AT(when_ns)};
 static const uint16_t epoch_numbers[] = {
-	EPOCH_AT(thread),        EPOCH_AT(when_ns),       EPOCH_AT(region),
-	EPOCH_AT(cpu_ns),        EPOCH_AT(stall_ns),      EPOCH_AT(stall_wb_ns),
-	EPOCH_AT(latency_ps),    EPOCH_AT(dram_lat_ps),   EPOCH_AT(stall_se_ns),
-	EPOCH_AT(dirty_se_ppm),  EPOCH_AT(latency_se_ps), EPOCH_AT(delay_owed_ns),
-	EPOCH_AT(delay_paid_ns),
+	EPOCH_AT(thread),         EPOCH_AT(when_ns),        EPOCH_AT(region),
+	EPOCH_AT(cpu_ns),         EPOCH_AT(stall_ns),       EPOCH_AT(stall_wb_ns),
+	EPOCH_AT(latency_ps),     EPOCH_AT(dram_lat_ps),    EPOCH_AT(stall_se_ns),
+	EPOCH_AT(dirty_se_ppm),   EPOCH_AT(latency_se_ps),  EPOCH_AT(delay_owed_ns),
+	EPOCH_AT(delay_paid_ns),  EPOCH_AT(dram_ro_ppm),    EPOCH_AT(dram_wb_ppm),
+	EPOCH_AT(dram_ro_se_ppm), EPOCH_AT(dram_wb_se_ppm),
 };
 static const uint16_t region_numbers[] = {REGION_AT(region), REGION_AT(parent), REGION_AT(owes)};
 static const uint16_t end_numbers[] = {
@@ -61,19 +62,22 @@ _Static_assert(NUMBER_MAX_BYTES *NVE_ARRAY_SIZE(end_numbers) + NVE_RECORD_NAME_B
 		       PAYLOAD_MAX_BYTES,
 	       "the longest record fits");
 
-/* What a record of each type consists of: numbers, then perhaps a name. */
+/* Of an epoch's numbers, those that every record of it has. */
+enum { EPOCH_NEEDED = 13 };
+
+/* What a record of each type consists of: numbers, then perhaps a name. Where the last numbers are
+ * zero, those that are not needed are left out. */
 static const struct layout {
 	const uint16_t *numbers;
-	size_t count, name_at, name_bytes; /* 0: no name */
+	size_t count, needed, name_at, name_bytes; /* 0: no name */
 } layouts[] = {
-	[NVE_RECORD_THREAD] = {thread_numbers, NVE_ARRAY_SIZE(thread_numbers), 0, 0},
-	[NVE_RECORD_EPOCH] = {epoch_numbers, NVE_ARRAY_SIZE(epoch_numbers), 0, 0},
-	[NVE_RECORD_THREAD_END] = {end_numbers, NVE_ARRAY_SIZE(end_numbers), END_AT(name),
-				   NVE_RECORD_NAME_BYTES},
-	[NVE_RECORD_PROCESS_END] = {end_numbers, NVE_ARRAY_SIZE(end_numbers), END_AT(name),
-				    NVE_RECORD_NAME_BYTES},
-	[NVE_RECORD_REGION] = {region_numbers, NVE_ARRAY_SIZE(region_numbers), REGION_AT(name),
-			       NVE_RECORD_REGION_BYTES},
+#define ALL(numbers) numbers, NVE_ARRAY_SIZE(numbers), NVE_ARRAY_SIZE(numbers)
+	[NVE_RECORD_THREAD] = {ALL(thread_numbers), 0, 0},
+	[NVE_RECORD_EPOCH] = {epoch_numbers, NVE_ARRAY_SIZE(epoch_numbers), EPOCH_NEEDED, 0, 0},
+	[NVE_RECORD_THREAD_END] = {ALL(end_numbers), END_AT(name), NVE_RECORD_NAME_BYTES},
+	[NVE_RECORD_PROCESS_END] = {ALL(end_numbers), END_AT(name), NVE_RECORD_NAME_BYTES},
+	[NVE_RECORD_REGION] = {ALL(region_numbers), REGION_AT(name), NVE_RECORD_REGION_BYTES},
+#undef ALL
 };
 
 /* CRC-32 as of zlib and Ethernet, four bits at a time. */
@@ -153,12 +157,23 @@ void nve_record_put_header(uint8_t *out, const struct nve_record_header *header)
 	put_fixed(at, checksum(out, (size_t)(at - out)), CHECKSUM_BYTES);
 }
 
+static size_t used_numbers(const struct layout *layout, const struct nve_record *record)
+{
+	size_t count = layout->count;
+
+	while (count > layout->needed &&
+	       !*number_of((void *)&record->thread, layout->numbers[count - 1]))
+		count--;
+	return count;
+}
+
 size_t nve_record_put(uint8_t *out, const struct nve_record *record)
 {
 	const struct layout *layout = &layouts[record->type];
+	size_t count = used_numbers(layout, record);
 	uint8_t *at = out + 2;
 
-	for (size_t i = 0; i < layout->count; i++)
+	for (size_t i = 0; i < count; i++)
 		at = put_number(at, *number_of((void *)&record->thread, layout->numbers[i]));
 	if (layout->name_at) {
 		memcpy(at, (const char *)&record->thread + layout->name_at, layout->name_bytes);
@@ -228,7 +243,12 @@ static int get_payload(const struct layout *layout, const uint8_t *at, const uin
 	char *name = (char *)&record->thread + layout->name_at;
 
 	for (size_t i = 0; i < layout->count; i++) {
-		at = get_number(at, end, number_of(&record->thread, layout->numbers[i]));
+		uint64_t *number = number_of(&record->thread, layout->numbers[i]);
+
+		*number = 0;
+		if (i >= layout->needed && at == end)
+			continue;
+		at = get_number(at, end, number);
 		if (!at)
 			return -EBADMSG;
 	}

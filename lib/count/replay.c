@@ -13,6 +13,8 @@
 #define TIME_MAX_NS    (UINT64_C(1) << 60)
 #define LATENCY_MAX_PS UINT64_C(1000000000000)
 
+enum { PPM = 1000000 };
+
 static void *map_bytes(size_t bytes)
 {
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -70,7 +72,8 @@ static bool epoch_possible(const struct nve_record_epoch *e)
 	return e->thread < NVE_REPLAY_THREADS_MAX && e->cpu_ns <= TIME_MAX_NS &&
 	       e->stall_ns <= TIME_MAX_NS && e->stall_wb_ns <= TIME_MAX_NS &&
 	       e->latency_ps <= LATENCY_MAX_PS && e->dram_lat_ps <= LATENCY_MAX_PS &&
-	       e->region < NVE_REPLAY_REGIONS_MAX;
+	       e->dram_ro_ppm <= PPM && e->dram_wb_ppm <= PPM && e->dram_ro_se_ppm <= PPM &&
+	       e->dram_wb_se_ppm <= PPM && e->region < NVE_REPLAY_REGIONS_MAX;
 }
 
 /* Regions are numbered in the order in which they were begun. */
@@ -151,6 +154,10 @@ static void keep(struct nve_replay *r, const struct nve_record_epoch *e)
 		.dirty_se_ppm = e->dirty_se_ppm,
 		.latency_se_ps = e->latency_se_ps,
 		.region = (uint32_t)e->region,
+		.dram_ro_ppm = (uint32_t)e->dram_ro_ppm,
+		.dram_wb_ppm = (uint32_t)e->dram_wb_ppm,
+		.dram_ro_se_ppm = (uint32_t)e->dram_ro_se_ppm,
+		.dram_wb_se_ppm = (uint32_t)e->dram_wb_se_ppm,
 	};
 }
 

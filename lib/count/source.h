@@ -25,6 +25,9 @@ struct nve_epoch {
 	uint32_t dirty_ppm;
 	uint64_t looked_ns;
 	uint32_t region; /* of a replay: the lane (emu/regions.h) that it belongs to */
+	/* placement: the part of the read-only and of the write-back stall time on memory that is
+	 * placed on DRAM and earns no delay, and their standard errors. 0: all is on NVM */
+	uint32_t dram_ro_ppm, dram_wb_ppm, dram_ro_se_ppm, dram_wb_se_ppm;
 };
 
 /* Where each quantity comes from; why not from a better source, and what mends that (empty where

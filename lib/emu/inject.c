@@ -184,6 +184,9 @@ static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 		return; /* the epoch goes on and ends with the next sample */
 	memset(&ended->epoch, 0, sizeof(ended->epoch));
 	nve_ahead_epoch(t->ahead, rest_ns, &ended->epoch);
+	if (state.config.tiers)
+		nve_tiers_end_epoch(&t->tiers, state.config.tiers, state.config.usual,
+				    &ended->epoch);
 	if (rest_ns)
 		nve_regions_sample(&t->regions, &rest);
 	ended->parts = nve_regions_end_epoch(&t->regions, &ended->epoch, t->part[ended - t->ring],

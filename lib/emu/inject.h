@@ -20,8 +20,10 @@ struct nve_inject_config {
 	int mode;           /* enum nve_option_inject */
 	uint64_t signal_ns; /* what a signal costs outside of the handler */
 	uint64_t tsc_khz;
-	const struct nve_replay *replay; /* epochs come from there; NULL: from look-ahead */
-	nve_sigaction_fn *sigaction;     /* libc's own, not the hook */
+	const struct nve_replay *replay;       /* epochs come from there; NULL: from look-ahead */
+	nve_sigaction_fn *sigaction;           /* libc's own, not the hook */
+	const struct nve_tiers_process *tiers; /* of memory that is placed; NULL: all is on NVM */
+	enum nve_tier usual;                   /* then: what no line names is there */
 };
 
 enum { NVE_INJECT_SIGNAL = SIGURG };

@@ -22,14 +22,16 @@ struct nve_model_target {
 
 /* Remainders carried from epoch to epoch; starts zeroed. */
 struct nve_model_carry {
-	uint64_t ro_ps, wb_ps; /* stall time that did not make a whole access */
-	uint64_t delay_ps;     /* delay below a nanosecond */
+	uint64_t ro_ps, wb_ps;         /* stall time that did not make a whole access */
+	uint64_t nvm_ro_ps, nvm_wb_ps; /* the same of the part on NVM */
+	uint64_t delay_ps;             /* delay below a nanosecond */
 };
 
 struct nve_model_delay {
-	uint64_t ma_ro, ma_wb; /* equation 6, whole accesses */
-	uint64_t delay_ns;     /* equation 5 */
-	uint32_t clamps;       /* inputs or results that had to be forced into their range */
+	uint64_t ma_ro, ma_wb;         /* equation 6, whole accesses */
+	uint64_t nvm_ma_ro, nvm_ma_wb; /* the part of them on memory placed on NVM */
+	uint64_t delay_ns;             /* equation 5, over these */
+	uint32_t clamps; /* inputs or results that had to be forced into their range */
 };
 
 /* Equations 5 and 6 (or 1) for one epoch. A target below the DRAM latency of the moment earns no

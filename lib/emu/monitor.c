@@ -127,6 +127,10 @@ static void record_epoch(struct nve_thread *t, const struct nve_thread_epoch *en
 			  .stall_se_ns = e->stall_se_ns,
 			  .dirty_se_ppm = e->dirty_se_ppm,
 			  .latency_se_ps = e->latency_se_ps,
+			  .dram_ro_ppm = e->dram_ro_ppm,
+			  .dram_wb_ppm = e->dram_wb_ppm,
+			  .dram_ro_se_ppm = e->dram_ro_se_ppm,
+			  .dram_wb_se_ppm = e->dram_wb_se_ppm,
 			  .delay_owed_ns = t->model.delay_owed_ns,
 			  .delay_paid_ns = NVE_MIN(ended->served_ns, t->model.delay_owed_ns)},
 	};
@@ -175,6 +179,8 @@ static void settle_part(struct nve_thread *t, const struct nve_thread_epoch *end
 	m->stall_wb_ns += e->stall_wb_ns;
 	m->ma_ro += d.ma_ro;
 	m->ma_wb += d.ma_wb;
+	m->nvm_ma_ro += d.nvm_ma_ro;
+	m->nvm_ma_wb += d.nvm_ma_wb;
 	m->clamps += d.clamps;
 	m->delay_owed_ns += d.delay_ns;
 	m->dram_lat_ps_by_stall += (double)e->dram_lat_ps * (double)e->stall_ns;

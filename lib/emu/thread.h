@@ -22,12 +22,14 @@
 #include "emu/model.h"
 #include "emu/recorder.h"
 #include "emu/regions.h"
+#include "emu/tiers.h"
 
 enum { NVE_THREAD_RING = 64 };
 
 /* Sums of what the model said, over the life of a thread. Times ns. */
 struct nve_thread_model {
 	uint64_t epochs, cpu_ns, stall_ns, stall_wb_ns, ma_ro, ma_wb, clamps, delay_owed_ns;
+	uint64_t nvm_ma_ro, nvm_ma_wb;
 	double dram_lat_ps_by_stall; /* sum of dram_lat_ps * stall_ns, for the mean */
 };
 
@@ -75,7 +77,8 @@ struct nve_thread {
 	uint64_t saved_ns; /* what look-ahead saved the program */
 	int64_t aside_ns;  /* of these two, where nothing is emulated: that pays for nothing */
 	uint64_t samples_lost;
-	bool ending; /* no more samples */
+	struct nve_tiers tiers; /* where there is a guidance file */
+	bool ending;            /* no more samples */
 	/* at hooks: delay injected there, part of spun_ns; how often; their cost, not yet in
 	 * cost_ns */
 	uint64_t handover_ns, handovers;

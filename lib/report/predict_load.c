@@ -48,10 +48,12 @@ static struct nve_predict_epoch epoch_of(const struct nve_record_epoch *e)
 	};
 	uint64_t wb_ns = NVE_MIN(e->stall_wb_ns, e->stall_ns);
 
-	/* As the model has it: without a latency there is no count. */
+	/* As the model has it: without a latency there is no count, and what is placed on DRAM owes
+	 * nothing. */
 	if (e->latency_ps) {
-		epoch.wb = (double)wb_ns / epoch.latency_ns;
-		epoch.ro = (double)(e->stall_ns - wb_ns) / epoch.latency_ns;
+		epoch.wb = (double)wb_ns / epoch.latency_ns * (1 - (double)e->dram_wb_ppm * 1e-6);
+		epoch.ro = (double)(e->stall_ns - wb_ns) / epoch.latency_ns *
+			   (1 - (double)e->dram_ro_ppm * 1e-6);
 	}
 	return epoch;
 }

@@ -259,6 +259,17 @@ static void write_totals(struct nve_json *j, const struct nve_totals *t,
 	write_counters(j, &t->counters);
 }
 
+/* Also in a replay of a run whose memory was placed. */
+static void write_placed(struct nve_json *j, const struct nve_totals *t,
+			 const struct nve_snapshot *s)
+{
+	const uint64_t *nvm = t->placed.nvm_ma;
+
+	if (s->placement.on || nvm[NVE_PLACED_READ] != t->ma_ro ||
+	    nvm[NVE_PLACED_WRITE] != t->ma_wb)
+		nve_report_placed(j, &t->placed, t->ma_ro, t->ma_wb);
+}
+
 void nve_report_put_totals(struct nve_json *j, const struct nve_totals *t)
 {
 	write_totals(j, t, NULL);
@@ -280,6 +291,7 @@ static void write_threads(struct nve_json *j, const struct nve_snapshot *s)
 		if (s->replay.file)
 			write_left(j, &t->totals);
 		write_totals(j, &t->totals, NULL);
+		write_placed(j, &t->totals, s);
 		nve_report_thread_regions(j, &s->regions, &t->regions);
 		nve_json_close(j);
 	}
@@ -303,8 +315,10 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 	write_replay(&j, s);
 	nve_json_object(&j, "totals");
 	write_totals(&j, &s->totals, s);
+	write_placed(&j, &s->totals, s);
 	nve_json_close(&j);
 	nve_report_regions(&j, &s->regions);
+	nve_report_placement(&j, &s->placement);
 	nve_report_timeline(&j, &s->timeline);
 	write_threads(&j, s);
 	nve_json_close(&j);

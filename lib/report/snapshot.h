@@ -15,6 +15,7 @@
 #include "count/ahead/interp.h"
 #include "count/pmu/pmu.h"
 #include "count/source.h"
+#include "report/placement.h"
 #include "report/regions.h"
 
 enum { NVE_SNAPSHOT_STOP_NAMES = 16, NVE_SNAPSHOT_TIMELINES = 16 };
@@ -58,6 +59,7 @@ struct nve_totals {
 	/* in the monitor threads */
 	uint64_t monitor_ns;
 	struct nve_pmu_sums counters; /* hardware counters; zeros without */
+	struct nve_placed_totals placed;
 	/* of a replay: what no thread took, and CPU time after the last epoch that was taken */
 	uint64_t replay_left_epochs, replay_left_ns, replay_beyond_ns;
 };
@@ -125,6 +127,7 @@ struct nve_snapshot {
 	struct nve_options options;
 	struct nve_replay_snapshot replay;
 	struct nve_regions_snapshot regions;
+	struct nve_placement_snapshot placement;
 	struct nve_totals totals;
 	struct nve_timeline_snapshot timeline;
 	/* instructions that ended windows early, most frequent first; unused names are empty */

@@ -17,7 +17,7 @@ lib/count: base
 lib/emu: base count
 lib/heap: base count
 lib/report: base count
-preload: base emu heap runtime.h markers.h stats.h nvmemu.h
+preload: base emu heap runtime.h markers.h placing.h source_lines.h stats.h nvmemu.h
 cli: base count report bench calibrated.h chase.h counters.h enter.h presets.h nvmemu.h
 bench: base count
 '
@@ -52,11 +52,11 @@ dlsym|dlvsym ; lib preload cli ; preload/real.c
 sigaction|rt_sigaction|signal|timer_create ; lib preload ; lib/emu/inject.c preload/hook_signal.c preload/hook_syscall.[ch]
 tgkill|pthread_kill|pthread_sigqueue|sigqueue|kill|raise ; lib preload ; lib/emu/inject*.c preload/hook_signal*.c
 perf_event_open|pfm_[a-z_]+ ; lib preload cli ; lib/count/*
-mallctl|mallocx|dallocx|sdallocx ; lib preload cli ; lib/heap/arena*.c
+je_[a-z_]+|mallctl|mallocx|dallocx|sdallocx ; lib preload cli ; lib/heap/arena*.[ch]
 json_(load[a-z_]*|dump[a-z_]*|object_[a-z]+|array_[a-z]+|decref) ; lib preload cli ; lib/report/fields.c lib/report/merge.c lib/report/read*.c lib/report/run.c
 unw_[a-z_]+ ; lib preload cli ; lib/heap/unwind*.c
 Zydis[A-Za-z]+ ; lib preload cli ; lib/count/ahead/*
-malloc|calloc|realloc|free|strdup|getline ; lib/base lib/count lib/emu preload ; preload/hook_alloc*.c preload/hook_thread.c
+malloc|calloc|realloc|free|strdup|getline ; lib/base lib/count lib/emu preload ; preload/hook_alloc*.c preload/hook_thread.c preload/real_alloc.h
 printf|fprintf|snprintf|sprintf|vsnprintf|puts|fputs|fopen|fclose|fwrite|fflush ; lib/base lib/count lib/emu preload ;
 '
 

@@ -12,9 +12,10 @@ TOTALS = ("epochs", "cpu_ns", "stall_ns", "stall_wb_ns", "ma_ro", "ma_wb", "clam
           "handler_ns", "saved_ns", "monitor_ns")
 QUANTITIES = ("cpu_ns", "stall_ns", "stall_wb_ns", "latency_ps", "dram_lat_ps", "stall_se_ns",
               "dirty_se_ppm", "latency_se_ps")
+PLACED = ("dram_ro_ppm", "dram_wb_ppm", "dram_ro_se_ppm", "dram_wb_se_ppm") # zeros may be left out
 NUMBERS = {
     THREAD: ("thread", "tid", "when_ns"),
-    EPOCH: ("thread", "when_ns", "region", *QUANTITIES, "owed_ns", "paid_ns"),
+    EPOCH: ("thread", "when_ns", "region", *QUANTITIES, "owed_ns", "paid_ns", *PLACED),
     THREAD_END: ("thread", "tid", "when_ns", "alive", "lost", *TOTALS),
     PROCESS_END: ("thread", "tid", "when_ns", "alive", "lost", *TOTALS),
     REGION: ("region", "parent", "owes"),
@@ -32,6 +33,9 @@ def text(raw):
 def numbers(payload, names):
     at, values = 0, {}
     for name in names:
+        if name in PLACED and at == len(payload):
+            values[name] = 0
+            continue
         value = shift = 0
         while True:
             byte = payload[at]
@@ -98,7 +102,10 @@ def put_numbers(values):
 
 
 def put(kind, **values):
-    payload = put_numbers(values.get(name, 0) for name in NUMBERS[kind])
+    names = list(NUMBERS[kind])
+    while names[-1] in PLACED and not values.get(names[-1]):
+        names.pop()
+    payload = put_numbers(values.get(name, 0) for name in names)
     if kind in (THREAD_END, PROCESS_END):
         payload += bytes(16)
     body = bytes((kind, len(payload))) + payload
@@ -118,12 +125,13 @@ def owed(epochs, rlat_ps=0, wlat_ps=0, symmetric=False, exempt=()):
     if symmetric:
         rlat_ps = wlat_ps = rlat_ps or wlat_ps
     carry_ro = carry_wb = total_ps = 0
+    nvm = lambda e, kind, ns: ns * (1000000 - e.get(f"dram_{kind}_ppm", 0)) // 1000
     after = []
     for e in epochs:
         latency, wb = e["latency_ps"], min(e["stall_wb_ns"], e["stall_ns"])
         if latency:
-            ma_wb, carry_wb = divmod(wb * 1000 + carry_wb, latency)
-            ma_ro, carry_ro = divmod((e["stall_ns"] - wb) * 1000 + carry_ro, latency)
+            ma_wb, carry_wb = divmod(nvm(e, "wb", wb) + carry_wb, latency)
+            ma_ro, carry_ro = divmod(nvm(e, "ro", e["stall_ns"] - wb) + carry_ro, latency)
             if e.get("region") in exempt:
                 ma_wb = ma_ro = 0
             total_ps += ma_wb * max(0, wlat_ps - e["dram_lat_ps"]) if wlat_ps else 0

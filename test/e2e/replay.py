@@ -8,7 +8,8 @@ import subprocess
 import time
 
 import record_file
-from record_file import EPOCH, PROCESS_END, QUANTITIES, THREAD, THREAD_END, load, owed, put, put_header
+from record_file import (EPOCH, PLACED, PROCESS_END, QUANTITIES, THREAD, THREAD_END, load, owed, put,
+                         put_header)
 from victim import EMULATE, check_sums, clean, fresh, library, prog, run, succeeds
 
 PS = 1000
@@ -51,7 +52,7 @@ def model_agrees(record, **target):
 
 
 def quantities(record):
-    return {number: [[e[q] for q in QUANTITIES] for e in mine]
+    return {number: [[e[q] for q in (*QUANTITIES, *PLACED)] for e in mine]
             for number, mine in record.threads().items()}
 
 
@@ -96,7 +97,9 @@ epochs = {k: [{"cpu_ns": random.choice((0, 1, 999999, 3000017, random.randrange(
                "stall_wb_ns": random.choice((0, stall, random.randrange(stall + 1), 2 * stall)),
                "latency_ps": random.choice((0, 101001, random.randrange(90000, 200000))),
                "dram_lat_ps": random.randrange(80000, 140000),
-               "stall_se_ns": random.randrange(99), "dirty_se_ppm": random.randrange(99)}
+               "stall_se_ns": random.randrange(99), "dirty_se_ppm": random.randrange(99),
+               "dram_ro_ppm": random.choice((0, 1000000, random.randrange(1000000))),
+               "dram_wb_ppm": random.choice((0, 0, random.randrange(1000000)))}
               for _ in range(random.randrange(6))] for k in range(THREADS)}
 mixed = [(k, e) for k in epochs for e in epochs[k]]
 random.shuffle(mixed)
@@ -116,7 +119,7 @@ for number, target in enumerate(({"rlat_ps": 300000, "wlat_ps": 612345}, {"wlat_
                              **settings)
     totals_agree(report, again)
     model_agrees(again, **target)
-    assert quantities(again) == {k: [[e.get(q, 0) for q in QUANTITIES] for e in v]
+    assert quantities(again) == {k: [[e.get(q, 0) for q in (*QUANTITIES, *PLACED)] for e in v]
                                  for k, v in epochs.items() if v}, number
     tids = {t["tid"]: t["thread"] for t in again.of(THREAD_END)}
     assert report["threads_total"] == THREADS, report["threads_total"]

@@ -50,6 +50,71 @@ static void two_latencies(void **state)
 	assert_int_equal(d.delay_ns, 10000 * 180);
 }
 
+/* Only what is on NVM earns delay, reads and writes apart; all is counted. */
+static void placed(void **state)
+{
+	struct nve_model_target target = {.rlat_ps = 150000, .wlat_ps = 600000};
+	struct nve_epoch epoch = {.stall_ns = 1000000,
+				  .stall_wb_ns = 250000,
+				  .latency_ps = 100000,
+				  .dram_lat_ps = 100000,
+				  .dram_ro_ppm = 900000,
+				  .dram_wb_ppm = 200000};
+	struct nve_model_carry carry = {0};
+	struct nve_model_delay d = nve_model_delay(&target, &epoch, &carry);
+
+	(void)state;
+	assert_int_equal(d.ma_wb, 2500);
+	assert_int_equal(d.ma_ro, 7500);
+	assert_int_equal(d.nvm_ma_wb, 2000);
+	assert_int_equal(d.nvm_ma_ro, 750);
+	assert_int_equal(d.delay_ns, 2000 * 500 + 750 * 50);
+	epoch.dram_ro_ppm = epoch.dram_wb_ppm = 1000000;
+	d = nve_model_delay(&target, &epoch, &carry);
+	assert_int_equal(d.delay_ns + d.nvm_ma_ro + d.nvm_ma_wb + d.clamps, 0);
+	assert_int_equal(d.ma_ro, 7500);
+	/* equation 1, too */
+	target.symmetric = true;
+	epoch.dram_ro_ppm = 0;
+	assert_int_equal(nve_model_delay(&target, &epoch, &carry).delay_ns, 7500 * 50);
+	/* more than all is all, and told */
+	epoch.dram_ro_ppm = 1000001;
+	d = nve_model_delay(&target, &epoch, &carry);
+	assert_int_equal(d.delay_ns, 0);
+	assert_int_equal(d.clamps, 1);
+}
+
+/* Short epochs with any parts: the sum over them in exact arithmetic. */
+static void placed_remainders(void **state)
+{
+	struct nve_model_target target = {.rlat_ps = 300000, .wlat_ps = 300000};
+	struct nve_epoch epoch = {.latency_ps = 123457, .dram_lat_ps = 98765};
+	struct nve_model_carry carry = {0};
+	uint64_t nvm_ro_ps = 0, nvm_wb_ps = 0, owed = 0, ro = 0, wb = 0;
+	uint32_t x = 1;
+
+	(void)state;
+	for (int i = 0; i < 100000; i++) {
+		struct nve_model_delay d;
+
+		x = x * 1664525u + 1013904223u;
+		epoch.stall_ns = x >> 16;
+		epoch.stall_wb_ns = epoch.stall_ns * (x & 255) / 255;
+		epoch.dram_ro_ppm = x % 1001 * 1000;
+		epoch.dram_wb_ppm = x % 997 * 1000;
+		nvm_wb_ps += epoch.stall_wb_ns * (1000000 - epoch.dram_wb_ppm) / 1000;
+		nvm_ro_ps +=
+			(epoch.stall_ns - epoch.stall_wb_ns) * (1000000 - epoch.dram_ro_ppm) / 1000;
+		d = nve_model_delay(&target, &epoch, &carry);
+		owed += d.delay_ns;
+		ro += d.nvm_ma_ro;
+		wb += d.nvm_ma_wb;
+	}
+	assert_int_equal(ro, nvm_ro_ps / 123457);
+	assert_int_equal(wb, nvm_wb_ps / 123457);
+	assert_int_equal(owed, (ro + wb) * (300000 - 98765) / 1000);
+}
+
 /* A target that equals DRAM's latency in force owes nothing when that drifts; another one does. */
 static void own_latency(void **state)
 {
@@ -255,6 +320,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equation_5_and_6),
 		cmocka_unit_test(two_latencies),
+		cmocka_unit_test(placed),
+		cmocka_unit_test(placed_remainders),
 		cmocka_unit_test(own_latency),
 		cmocka_unit_test(symmetric),
 		cmocka_unit_test(limits),

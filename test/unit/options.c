@@ -98,6 +98,9 @@ static void choices(void **state)
 		{"NVM_HANDOVER=sync", &options.handover, NVE_HANDOVER_AT_SYNC},
 		{"NVM_HANDOVER=io", &options.handover, NVE_HANDOVER_AT_IO},
 		{"NVM_HANDOVER=off", &options.handover, NVE_HANDOVER_NOWHERE},
+		{"NVM_PLACE=all", &options.placing, NVE_PLACE_ALL},
+		{"NVM_PLACE=alls", &options.placing, NVE_PLACE_FILE},
+		{"NVM_BIND=off", &options.bind, NVE_BIND_OFF},
 		{"NVM_LOG=error", &options.log_level, NVE_LOG_ERROR},
 		{"NVM_LOG=warn", &options.log_level, NVE_LOG_WARN},
 		{"NVM_LOG=info", &options.log_level, NVE_LOG_INFO},
@@ -197,6 +200,12 @@ static const char *const bad[] = {
 	"NVM_INJECT=spinning",
 	"NVM_HANDOVER=on",
 	"NVM_HANDOVER=sync,io",
+	"NVM_PLACE=",
+	"NVM_BIND=",
+	"NVM_BIND=on",
+	"NVM_BIND=-1",
+	"NVM_BIND=1024",
+	"NVM_BIND=0x1",
 	"NVM_STRICT=",
 	"NVM_STRICT=2",
 	"NVM_STRICT=ON",
@@ -234,7 +243,8 @@ static void bad_values(void **state)
 static void absent_in_this_version(void **state)
 {
 	static const char *const absent[] = {
-		"NVM_RBW", "NVM_WBW", "NVM_HEAT", "NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
+		"NVM_RBW",
+		"NVM_WBW",
 	};
 	char variable[64], expected[128];
 
@@ -246,6 +256,22 @@ static void absent_in_this_version(void **state)
 		assert_int_equal(parse("NVM_WLAT=300", variable, NULL), -EINVAL);
 		assert_string_equal(error.text, expected);
 	}
+}
+
+static void placement(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("NVM_PLACE=a/b", "NVM_BIND=3", NULL), 0);
+	assert_string_equal(options.place, "a/b");
+	assert_int_equal(options.bind, 3);
+	assert_int_equal(parse("NVM_PLACE=a/b", "NVM_BIND=off", "NVM_WLAT=300"), 0);
+	assert_int_equal(parse("NVM_BIND=3", NULL, NULL), -EINVAL);
+	assert_non_null(strstr(error.text, "NVM_BIND: only with NVM_PLACE=FILE"));
+	assert_int_equal(parse("NVM_PLACE=x", "NVM_BIND=3", "NVM_WLAT=300"), -EINVAL);
+	assert_non_null(strstr(error.text, "NVM_BIND: not with emulated latencies"));
+	assert_int_equal(parse("NVM_PLACE=x", "NVM_COUNTERS=replay:a", NULL), -EINVAL);
+	assert_non_null(strstr(error.text, "NVM_PLACE: not with NVM_COUNTERS=replay"));
+	assert_int_equal(parse("NVM_PLACE=all", "NVM_COUNTERS=replay:a", NULL), 0);
 }
 
 static void replays(void **state)
@@ -410,18 +436,22 @@ static void values_print_as_written(void **state)
 		{"NVM_COUNTERS=pmu", "pmu"},       {"NVM_PMU_EVENTS=stall=1/1", "stall=1/1"},
 		{"NVM_EPOCH=2500us", "2.5ms"},     {"NVM_BUDGET=0.50", "0.5%"},
 		{"NVM_INJECT=sleep", "sleep"},     {"NVM_HANDOVER=io", "io"},
+		{"NVM_PLACE=a b", "a b"},          {"NVM_BIND=0", "0"},
 		{"NVM_DRAM_LAT=122.5", "122.5ns"}, {"NVM_LLC_LAT=20ns", "20ns"},
-		{"NVM_FOLLOW=0", "off"},           {"NVM_OUT=/tmp/%p", "/tmp/%p"},
-		{"NVM_RECORD=%e.rec", "%e.rec"},   {"NVM_STRICT=yes", "on"},
-		{"NVM_LOG=debug", "debug"},        {"NVM_LOG_FILE=a b", "a b"},
-		{"NVM_REGIONS=only", "only"},
+		{"NVM_FOLLOW=0", "off"},           {"NVM_HEAT=yes", "on"},
+		{"NVM_HEAT_DEPTH=64", "64"},       {"NVM_HEAT_MIN=4K", "4K"},
+		{"NVM_OUT=/tmp/%p", "/tmp/%p"},    {"NVM_RECORD=%e.rec", "%e.rec"},
+		{"NVM_STRICT=yes", "on"},          {"NVM_LOG=debug", "debug"},
+		{"NVM_LOG_FILE=a b", "a b"},       {"NVM_REGIONS=only", "only"},
 	};
 	char text[64], name[32];
 
 	(void)state;
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(pairs); i++) {
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(pairs[i][0], "="), pairs[i][0]);
-		assert_int_equal(parse(pairs[i][0], NULL, NULL), 0);
+		assert_int_equal(
+			parse(pairs[i][0], strcmp(name, "NVM_BIND") ? NULL : "NVM_PLACE=x", NULL),
+			0);
 		assert_int_equal(nve_options_format(&options, row_of(name), text, sizeof(text)),
 				 strlen(pairs[i][1]));
 		assert_string_equal(text, pairs[i][1]);
@@ -453,6 +483,7 @@ int main(void)
 		cmocka_unit_test(paths),
 		cmocka_unit_test(bad_values),
 		cmocka_unit_test(absent_in_this_version),
+		cmocka_unit_test(placement),
 		cmocka_unit_test(replays),
 		cmocka_unit_test(near_misses_warn),
 		cmocka_unit_test(others_are_left_alone),

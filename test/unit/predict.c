@@ -140,6 +140,8 @@ static void as_the_model(void **state)
 			};
 
 			e.stall_wb_ns = e.stall_ns / (1 + random % 9);
+			e.dram_ro_ppm = i % 3 ? 0 : random % 1000000;
+			e.dram_wb_ppm = i % 5 ? 0 : random % 1000000;
 			put((struct nve_record){.type = NVE_RECORD_EPOCH, .epoch = e});
 		}
 		assert_int_equal(load(), 0);

@@ -113,7 +113,11 @@ static struct nve_record epoch(uint64_t number)
 			  .dirty_se_ppm = 12,
 			  .latency_se_ps = 13,
 			  .delay_owed_ns = 14,
-			  .delay_paid_ns = 15},
+			  .delay_paid_ns = 15,
+			  .dram_ro_ppm = 16,
+			  .dram_wb_ppm = 1000000,
+			  .dram_ro_se_ppm = 18,
+			  .dram_wb_se_ppm = number % 2},
 	};
 }
 
@@ -213,6 +217,9 @@ static void sizes(void **state)
 	r.epoch.when_ns = 3600000000000;
 	r.epoch.delay_owed_ns = 1800000000000;
 	r.epoch.delay_paid_ns = 1790000000000;
+	assert_true(nve_record_put(bytes, &r) <= 60);
+	r.epoch.dram_ro_ppm = r.epoch.dram_wb_ppm = r.epoch.dram_ro_se_ppm = 0;
+	r.epoch.dram_wb_se_ppm = 0;
 	assert_true(nve_record_put(bytes, &r) <= 50);
 	r = end(NVE_RECORD_THREAD_END);
 	memset(&r.end, 0xff, sizeof(r.end));
@@ -300,6 +307,36 @@ static int read_one(const uint8_t *bytes, size_t size, struct nve_record *out)
 	return nve_record_get(bytes, size, &at, out);
 }
 
+/* Zeros at the end are not written where they need not be, and are zeros when read. */
+static void left_out(void **state)
+{
+	struct nve_record in = epoch(2), out;
+	uint8_t bytes[NVE_RECORD_MAX_BYTES], payload[13] = {0};
+	size_t size, longest = 0;
+
+	(void)state;
+	in.epoch.dram_wb_se_ppm = 1;
+	longest = nve_record_put(bytes, &in);
+	in.epoch.dram_wb_se_ppm = in.epoch.dram_ro_se_ppm = 0;
+	size = nve_record_put(bytes, &in);
+	assert_int_equal(size, longest - 2);
+	memset(&out, 0xff, sizeof(out));
+	assert_int_equal(read_one(bytes, size, &out), 1);
+	assert_int_equal(out.epoch.dram_wb_ppm, 1000000);
+	assert_int_equal(out.epoch.dram_ro_se_ppm, 0);
+	assert_int_equal(out.epoch.dram_wb_se_ppm, 0);
+	/* all that was there before placement; and one number less */
+	memset(&out, 0xff, sizeof(out));
+	assert_int_equal(read_one(bytes, craft(bytes, NVE_RECORD_EPOCH, payload, 13), &out), 1);
+	assert_int_equal(out.epoch.dram_ro_ppm, 0);
+	assert_int_equal(read_one(bytes, craft(bytes, NVE_RECORD_EPOCH, payload, 12), &out),
+			 -EBADMSG);
+	/* a number that is begun is ended */
+	payload[0] = 0x80;
+	assert_int_equal(read_one(bytes, craft(bytes, NVE_RECORD_EPOCH, payload, 13), &out),
+			 -EBADMSG);
+}
+
 static void of_other_versions(void **state)
 {
 	uint8_t bytes[2 * NVE_RECORD_MAX_BYTES];
@@ -370,15 +407,11 @@ static void any_payload(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(header_bytes),
-		cmocka_unit_test(header_damage),
-		cmocka_unit_test(record_bytes),
-		cmocka_unit_test(there_and_back),
-		cmocka_unit_test(sizes),
-		cmocka_unit_test(cut_short),
-		cmocka_unit_test(wrong_bits),
-		cmocka_unit_test(any_payload),
-		cmocka_unit_test(of_other_versions),
+		cmocka_unit_test(header_bytes), cmocka_unit_test(header_damage),
+		cmocka_unit_test(record_bytes), cmocka_unit_test(there_and_back),
+		cmocka_unit_test(sizes),        cmocka_unit_test(left_out),
+		cmocka_unit_test(cut_short),    cmocka_unit_test(wrong_bits),
+		cmocka_unit_test(any_payload),  cmocka_unit_test(of_other_versions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -43,7 +43,11 @@ static void put_epoch(uint64_t thread, uint64_t cpu_ns)
 			  .dram_lat_ps = 100000,
 			  .stall_se_ns = 1,
 			  .dirty_se_ppm = 2,
-			  .latency_se_ps = 3},
+			  .latency_se_ps = 3,
+			  .dram_ro_ppm = 4,
+			  .dram_wb_ppm = 1000000,
+			  .dram_ro_se_ppm = 6,
+			  .dram_wb_se_ppm = 7},
 	});
 }
 
@@ -86,6 +90,10 @@ static void by_thread(void **state)
 			assert_int_equal(e.stall_se_ns, 1);
 			assert_int_equal(e.dirty_se_ppm, 2);
 			assert_int_equal(e.latency_se_ps, 3);
+			assert_int_equal(e.dram_ro_ppm, 4);
+			assert_int_equal(e.dram_wb_ppm, 1000000);
+			assert_int_equal(e.dram_ro_se_ppm, 6);
+			assert_int_equal(e.dram_wb_se_ppm, 7);
 		}
 		assert_false(nve_replay_due(&c));
 	}
@@ -222,6 +230,10 @@ static void impossible(void **state)
 		{.latency_ps = UINT64_MAX},
 		{.dram_lat_ps = 1000000000001},
 		{.region = NVE_REPLAY_REGIONS_MAX},
+		{.dram_ro_ppm = 1000001},
+		{.dram_wb_ppm = 1ull << 32},
+		{.dram_ro_se_ppm = UINT64_MAX},
+		{.dram_wb_se_ppm = 1000001},
 	};
 	static const struct nve_record_region bad_regions[] = {
 		{.region = NVE_REPLAY_REGIONS_MAX},

@@ -1,0 +1,30 @@
+/* nvmemu heat --guidance: from the heat of sites to a guidance file (NVM_PLACE). */
+#ifndef CLI_GUIDANCE_H
+#define CLI_GUIDANCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct guidance_entry {
+	const char *path;    /* the line's left side: "app!0x12 > app!0x40", or a kind of memory */
+	const char *comment; /* for people; NULL: none */
+	double stall_ns;     /* stall time on its memory */
+	uint64_t bytes;      /* that it needs, at its peak */
+	bool dram;           /* chosen */
+};
+
+/*
+ * Which entries go to DRAM of so many bytes: those with the most stall time for each byte first, as
+ * long as they fit; one that does not is passed over, and smaller ones after it are taken. Entries
+ * without stall time stay on NVM. Sorts the entries by that density, the highest first. Returns the
+ * bytes taken. Pure.
+ */
+uint64_t guidance_pack(struct guidance_entry *entries, size_t count, uint64_t capacity);
+
+/* Writes the file: a line for each entry with stall time, and NVM by default. 0 or -EIO. */
+int guidance_write(FILE *out, const struct guidance_entry *entries, size_t count,
+		   uint64_t capacity);
+
+#endif
