@@ -272,7 +272,6 @@ static int start_emulation(void)
 	const char *what = "signal handler";
 	int rc = state.host.obstacle ? -ENOTSUP : replays() ? start_replay() : start_counting();
 
-	target.own_ps = dram_lat_ps();
 	if (state.host.obstacle)
 		nve_format(state.why_not, sizeof(state.why_not), "%s", state.host.obstacle);
 	if (rc)
@@ -284,6 +283,7 @@ static int start_emulation(void)
 		target = (struct nve_model_target){
 			.rlat_ps = state.options.rlat_ps,
 			.wlat_ps = state.options.wlat_ps,
+			.own_ps = dram_lat_ps(),
 			.symmetric = state.options.model == NVE_MODEL_SYMMETRIC,
 		};
 		nve_monitor_setup(&target, state.host.thread_create);
