@@ -3,6 +3,7 @@
 
 #include "fuzz.h"
 #include "report.h"
+#include "report/html/page.h"
 #include "report/run.h"
 
 static int swallow(void *ctx, const void *data, size_t size)
@@ -16,6 +17,7 @@ static void show(const struct nve_view *view)
 {
 	static FILE *nowhere;
 	size_t written = 0;
+	struct nve_read_message why;
 	const struct nve_report_sink sink = {.write = swallow, .ctx = &written};
 
 	if (!nowhere)
@@ -25,6 +27,7 @@ static void show(const struct nve_view *view)
 	report_write_text(nowhere, view);
 	report_write_csv(nowhere, view);
 	nve_run_write(view, &sink);
+	nve_html_write(view, &(struct nve_html_options){.version = "fuzz"}, &sink, &why);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
