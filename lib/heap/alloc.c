@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/base.h"
 #include "base/clock.h"
@@ -19,10 +20,23 @@ enum {
 	CACHE_AFTER = 64, /* allocations from a site's arena, before a thread gets a cache of it */
 };
 
-static const uint64_t space_bytes = 1ull << 40, space_least = 1ull << 32;
+static const uint64_t space_bytes = 1ull << 40, space_least = 1ull << NVE_BLOCKS_SEGMENT_SHIFT;
 
 static struct nve_alloc_config config;
 static uint64_t started_ticks, started_ns;
+
+/* Of an address space that has a limit, we take a part. */
+static uint64_t space_wanted(void)
+{
+	uint64_t wanted = space_bytes;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
+		return wanted;
+	while (wanted > limit.rlim_cur / 8)
+		wanted /= 2;
+	return wanted;
+}
 
 int nve_alloc_setup(const struct nve_alloc_config *given)
 {
@@ -32,7 +46,7 @@ int nve_alloc_setup(const struct nve_alloc_config *given)
 	started_ticks = nve_tsc();
 	started_ns = nve_clock_ns(CLOCK_MONOTONIC_RAW);
 	if (!rc)
-		rc = nve_blocks_setup(space_bytes, space_least);
+		rc = nve_blocks_setup(space_wanted(), space_least);
 	if (!rc)
 		rc = nve_arena_setup(&config.arenas);
 	if (!rc)
