@@ -1,0 +1,285 @@
+/* Blocks have sites: the whole of it, with jemalloc from the library beside ours. */
+#include "heap/alloc.h"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+#include "heap/heap.h"
+
+#include <cmocka.h>
+
+enum { BLOCKS = 1000 };
+
+static void *arenas;
+
+static void *arenas_function(const char *name)
+{
+	void *function = dlsym(arenas, name);
+
+	assert_non_null(function);
+	return function;
+}
+
+static int set_up(void **state)
+{
+	struct nve_alloc_config config = {
+		.next = {malloc, calloc, realloc, free, memalign, malloc_usable_size},
+		.depth = 8,
+		.program = "/proc/self/exe",
+	};
+	void *unwind = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+
+	(void)state;
+	arenas = dlopen(NVE_ARENAS, RTLD_NOW | RTLD_LOCAL);
+	assert_non_null(arenas);
+	*(void **)&config.arenas.malloc = arenas_function("je_malloc");
+	*(void **)&config.arenas.mallocx = arenas_function("je_mallocx");
+	*(void **)&config.arenas.sdallocx = arenas_function("je_sdallocx");
+	*(void **)&config.arenas.nallocx = arenas_function("je_nallocx");
+	*(void **)&config.arenas.mallctl = arenas_function("je_mallctl");
+	*(void **)&config.arenas.mallctlnametomib = arenas_function("je_mallctlnametomib");
+	*(void **)&config.arenas.mallctlbymib = arenas_function("je_mallctlbymib");
+	*(void **)&config.backtrace = dlsym(unwind, "unw_backtrace");
+	assert_non_null(config.backtrace);
+	return nve_alloc_setup(&config);
+}
+
+/* Not inlined, nor left by a jump: frames of their own. */
+static __attribute__((noinline)) void *wrapper(size_t size)
+{
+	void *p = nve_alloc_malloc(size);
+
+	__asm__ volatile("" : : "r"(p) : "memory");
+	return p;
+}
+
+static __attribute__((noinline)) void *one(size_t size)
+{
+	void *p = wrapper(size);
+
+	__asm__ volatile("" : : "r"(p) : "memory");
+	return p;
+}
+
+static __attribute__((noinline)) void *other(size_t size)
+{
+	void *p = wrapper(size);
+
+	__asm__ volatile("" : : "r"(p) : "memory");
+	return p;
+}
+
+static struct nve_heap_place place_of(const void *p)
+{
+	struct nve_heap_place place;
+
+	assert_int_equal(nve_heap_find((uint64_t)(uintptr_t)p, &place), 0);
+	assert_int_equal(place.kind, NVE_HEAP_BLOCK);
+	return place;
+}
+
+static void sites_are_call_paths(void **state)
+{
+	char *block[BLOCKS];
+	uint32_t a = 0, b = 0;
+
+	(void)state;
+	for (int i = 0; i < BLOCKS; i++) {
+		size_t size = (size_t)(i * 37 % 20000);
+		struct nve_heap_place place;
+
+		block[i] = i % 2 ? one(size) : other(size);
+		place = place_of(block[i] + size / 2);
+		assert_true(place.start == (uint64_t)(uintptr_t)block[i] && place.bytes >= size);
+		if (i % 2) {
+			assert_true(!a || a == place.site);
+			a = place.site;
+		} else {
+			assert_true(!b || b == place.site);
+			b = place.site;
+		}
+	}
+	assert_true(a && b && a != b);
+	for (int i = 0; i < BLOCKS; i++)
+		nve_alloc_free(block[i]);
+}
+
+static __attribute__((noinline)) void *counted(size_t size)
+{
+	void *p = nve_alloc_malloc(size);
+
+	__asm__ volatile("" : : "r"(p) : "memory");
+	return p;
+}
+
+static void sites_are_counted(void **state)
+{
+	struct nve_heap_counts counts;
+	void *block[10];
+	uint32_t site = 0;
+
+	(void)state;
+	for (int round = 0; round < 100; round++) {
+		for (int i = 0; i < 10; i++)
+			block[i] = counted(100);
+		site = place_of(block[0]).site;
+		for (int i = 0; i < 9; i++)
+			nve_alloc_free(block[i]);
+		if (round < 99)
+			nve_alloc_free(block[9]);
+	}
+	nve_heap_site_counts(site, &counts);
+	assert_int_equal(counts.allocations, 1000);
+	assert_int_equal(counts.frees, 999);
+	assert_int_equal(counts.bytes, 112000);
+	assert_int_equal(counts.live_bytes, 112);
+	assert_int_equal(counts.peak_bytes, 1120);
+	assert_true(counts.lifetimes > 0 && counts.lifetimes < 200);
+	nve_alloc_free(block[9]);
+}
+
+static __attribute__((noinline)) void *much(size_t size)
+{
+	void *p = nve_alloc_malloc(size);
+
+	__asm__ volatile("" : : "r"(p) : "memory");
+	return p;
+}
+
+/* A site that has more than 4 MiB comes to an arena of its own; what it has before stays. */
+static void big_sites_have_their_own_arenas(void **state)
+{
+	enum { COUNT = 12 << 10 };
+	static void *block[COUNT];
+	struct nve_heap_place first, last;
+	struct nve_heap_site site;
+	struct nve_heap_arena arena;
+
+	(void)state;
+	for (int i = 0; i < COUNT; i++)
+		block[i] = much(1000);
+	first = place_of(block[0]);
+	last = place_of(block[COUNT - 1]);
+	assert_int_equal(first.site, last.site);
+	assert_int_not_equal(first.arena, last.arena);
+	assert_int_equal(nve_heap_site(last.site, &site), 0);
+	assert_int_equal(site.arena, last.arena);
+	assert_int_equal(nve_heap_arena(last.arena, &arena), 0);
+	assert_int_equal(arena.kind, NVE_HEAP_ARENA_SITE);
+	assert_int_equal(arena.site, last.site);
+	assert_true(arena.mapped_bytes >= 4 << 20);
+	/* nobody else's block lies in it, whoever frees and allocates */
+	for (int i = 0; i < COUNT; i++) {
+		nve_alloc_free(block[i]);
+		block[i] = one(1000);
+		assert_int_not_equal(place_of(block[i]).arena, last.arena);
+	}
+	for (int i = 0; i < COUNT; i++)
+		nve_alloc_free(block[i]);
+}
+
+static __attribute__((noinline)) void *huge(size_t size)
+{
+	void *p = nve_alloc_malloc(size);
+
+	__asm__ volatile("" : : "r"(p) : "memory");
+	return p;
+}
+
+static void one_large_block_makes_its_site_big(void **state)
+{
+	char *p = huge(50 << 20);
+	struct nve_heap_place place = place_of(p + (30 << 20));
+	struct nve_heap_site site;
+
+	(void)state;
+	assert_int_equal(nve_heap_site(place.site, &site), 0);
+	assert_true(site.arena && site.arena == place.arena);
+	memset(p, 1, 50 << 20);
+	nve_alloc_free(p);
+}
+
+static void *allocate_and_pass(void *arg)
+{
+	void **blocks = arg;
+
+	for (int i = 0; i < BLOCKS; i++)
+		blocks[i] = one(64);
+	return NULL;
+}
+
+static void threads_free_each_others_blocks(void **state)
+{
+	static void *block[4 * BLOCKS];
+	struct nve_heap_counts before, after;
+	pthread_t thread;
+	uint32_t site = 0;
+
+	(void)state;
+	for (int i = 0; i < 4; i++) {
+		assert_int_equal(
+			pthread_create(&thread, NULL, allocate_and_pass, block + i * BLOCKS), 0);
+		assert_int_equal(pthread_join(thread, NULL), 0);
+		site = place_of(block[i * BLOCKS]).site;
+	}
+	nve_heap_site_counts(site, &before);
+	for (int i = 0; i < 4 * BLOCKS; i++)
+		nve_alloc_free(block[i]);
+	nve_heap_site_counts(site, &after);
+	assert_int_equal(after.frees - before.frees, 4 * BLOCKS);
+	assert_int_equal(before.live_bytes - after.live_bytes, 4 * BLOCKS * 64);
+}
+
+static void blocks_of_others_are_taken_back(void **state)
+{
+	char *p = malloc(100);
+
+	(void)state;
+	strcpy(p, "kept");
+	assert_true(nve_alloc_usable_size(p) >= 100);
+	p = nve_alloc_realloc(p, 5000);
+	assert_string_equal(p, "kept");
+	assert_true(place_of(p).bytes >= 5000);
+	nve_alloc_free(p);
+	nve_alloc_free(malloc(10));
+}
+
+static void the_tally_says_how_sites_were_found(void **state)
+{
+	struct nve_heap_tally before, after;
+	uint64_t unwound = 0;
+
+	(void)state;
+	nve_heap_tally(&before);
+	for (int i = 0; i < 10000; i++)
+		nve_alloc_free(one(32));
+	nve_heap_tally(&after);
+	for (int i = 0; i <= NVE_HEAP_DEPTH_MAX; i++)
+		unwound += after.by_unwinding[i] - before.by_unwinding[i];
+	assert_true(unwound >= 1 && unwound < 10);
+	assert_int_equal(after.by_cache - before.by_cache + unwound, 10000);
+	assert_true(after.checked > before.checked);
+	assert_int_equal(after.wrong, before.wrong);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(sites_are_call_paths),
+		cmocka_unit_test(sites_are_counted),
+		cmocka_unit_test(big_sites_have_their_own_arenas),
+		cmocka_unit_test(one_large_block_makes_its_site_big),
+		cmocka_unit_test(threads_free_each_others_blocks),
+		cmocka_unit_test(blocks_of_others_are_taken_back),
+		cmocka_unit_test(the_tally_says_how_sites_were_found),
+	};
+
+	return cmocka_run_group_tests(tests, set_up, NULL);
+}
