@@ -417,6 +417,8 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	nve_format(state.snapshot.program, sizeof(state.snapshot.program), "%s",
 		   program_invocation_short_name ? program_invocation_short_name : "?");
 	read_options();
+	if (state.options.heat)
+		nve_allocation_start(&state.options, &host->allocation, nve_lineage_is_root());
 	if (!nve_options_emulate(&state.options)) {
 		atomic_store(&state.stopped, true);
 		return;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "allocation.h"
 #include "carry.h"
 #include "count/pmu/encode.h"
 #include "emu/action.h"
@@ -20,6 +21,7 @@ struct nve_runtime_host {
 	nve_thread_create_fn *thread_create; /* libc's own */
 	nve_sigaction_fn *sigaction;
 	const struct nve_pfm *(*load_pfm)(void); /* libpfm4, or NULL where there is none */
+	struct nve_allocation_host allocation;
 };
 
 /*

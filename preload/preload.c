@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "heap/heap.h"
+#include "preload/hook_alloc.h"
 #include "preload/hook_mask.h"
 #include "preload/hook_thread.h"
 #include "preload/real.h"
@@ -50,7 +52,18 @@ __attribute__((constructor)) static void start(void)
 	host.thread_create = nve_real.pthread_create;
 	host.sigaction = nve_real.sigaction;
 	host.load_pfm = nve_real_load_pfm;
+	host.allocation = (struct nve_allocation_host){
+		.library_start = host.library_start,
+		.library_end = host.library_end,
+		.next = nve_hook_alloc_next,
+		.next_mapped = nve_hook_alloc_next_mapped,
+		.load_unwind = nve_real_load_unwind,
+		.load_arenas = nve_real_load_arenas,
+		.begin = nve_hook_alloc_begin,
+	};
 	nve_runtime_start(&host);
+	if (!nve_heap_is_on())
+		nve_hook_alloc_withdraw(host.library_start, host.library_end);
 	/* What was put in front of this program's environment is not its own. */
 	environ += nve_carry_count(environ);
 	nve_hook_thread_watch_end();

@@ -13,10 +13,14 @@
 #include <threads.h>
 #include <time.h>
 
+#include "heap/arena.h"
+#include "heap/unwind.h"
+
 #define NVE_EXPORT __attribute__((visibility("default")))
 
 typedef void (*nve_signal_handler)(int sig);
 
+struct link_map;
 struct nve_pfm; /* count/pmu/encode.h */
 
 typedef int nve_spawn_fn(pid_t *pid, const char *path, const posix_spawn_file_actions_t *actions,
@@ -67,6 +71,20 @@ void nve_real_setup(void);
 
 /* libpfm4, loaded at the first call: few runs need it. NULL where it is not installed. */
 const struct nve_pfm *nve_real_load_pfm(void);
+
+/* libunwind's unw_backtrace(), loaded for us alone: nobody's exceptions may come to it. NULL: it is
+ * not installed. */
+nve_unwind_fn *nve_real_load_unwind(void);
+
+/* jemalloc, from libnvmemu-arenas.so beside our own library, for us alone. -ENOENT: it is not
+ * there, or cannot be loaded any more, since we were loaded late ourselves. */
+int nve_real_load_arenas(struct nve_arena_functions *arenas);
+
+/* The entry of one of our own functions in our table of symbols; NULL: it has none. */
+void *nve_real_symbol_of(void *function);
+
+/* The module that a function is in. NULL: not known. */
+const struct link_map *nve_real_module_of(void *function);
 
 /* The function of that name that would be called from caller without us, wherever the loader has it
  * from; at the least that of the named library. NULL: none. Takes the loader's locks. */

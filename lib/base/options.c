@@ -41,6 +41,12 @@ static const struct nve_unit ns_units[] = {
 
 static const struct nve_unit ppm_units[] = {{"", 10000}, {"%", 10000}, {NULL, 0}};
 
+static const struct nve_unit count_units[] = {{"", 1}, {NULL, 0}};
+
+static const struct nve_unit byte_units[] = {
+	{"", 1}, {"K", 1 << 10}, {"M", 1 << 20}, {"G", 1 << 30}, {NULL, 0},
+};
+
 static const struct choice models[] = {
 	{.name = "asymmetric", .value = NVE_MODEL_ASYMMETRIC},
 	{.name = "symmetric", .value = NVE_MODEL_SYMMETRIC},
@@ -137,6 +143,16 @@ static const struct row rows[] = {
 	  "whether children are emulated too; always: even those with an environment of their own"},
 	 .kind = KIND_CHOICE, .member = MEMBER(follow), .choices = followings,
 	 .initial = NVE_FOLLOW_ON},
+	{{"NVM_HEAT", "on or off (yes or no, true or false, 1 or 0)", "off",
+	  "whether blocks of memory are known by allocation site, and how hot each is"},
+	 .kind = KIND_BOOL, .member = MEMBER(heat), .choices = switches},
+	{{"NVM_HEAT_DEPTH", "1 to 64", "8", "how many frames of its call path make an allocation site"},
+	 .kind = KIND_QUANTITY, .member = MEMBER(heat_depth), .units = count_units,
+	 .initial = 8, .min = 1, .max = 64},
+	{{"NVM_HEAT_MIN", "0 to 1G, as in 64, 4K, 1M", "0",
+	  "smaller blocks have no site"},
+	 .kind = KIND_QUANTITY, .member = MEMBER(heat_min_bytes), .units = byte_units,
+	 .max = 1 << 30},
 	{{"NVM_OUT", "a file name of at most 1023 bytes, where %p is the process id, %e the program,"
 	  " %h the host, %t the time, %n a number and %% a percent sign", "none",
 	  "where the report of each process goes"},
@@ -157,8 +173,7 @@ static const struct row rows[] = {
 
 /* Of the interface, but not of this version: to ignore one would give false figures. */
 static const char *const absent_names[] = {
-	"NVM_RBW",        "NVM_WBW",      "NVM_REGIONS", "NVM_HEAT",
-	"NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
+	"NVM_RBW", "NVM_WBW", "NVM_REGIONS", "NVM_PLACE",
 };
 
 static const char absent_text[] = "not available in this version of nvmemu";

@@ -40,6 +40,9 @@ struct nve_options {
 	int handover;        /* enum nve_option_handover */
 	int log_level;       /* enum nve_log_level */
 	bool strict;
+	bool heat;                       /* per-allocation-site heat */
+	uint64_t heat_depth;             /* frames of a site */
+	uint64_t heat_min_bytes;         /* smaller blocks have no site */
 	int follow;                      /* enum nve_option_follow */
 	char device[NVE_PATH_BYTES];     /* name of a preset; empty: none */
 	char out[NVE_PATH_BYTES];        /* empty: none */

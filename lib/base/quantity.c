@@ -110,8 +110,9 @@ int nve_quantity_format(uint64_t value, const struct nve_unit *units, char *buf,
 	char decimals[24];
 	size_t count;
 
+	/* A unit with a name is better than the same without. */
 	for (; units->suffix; units++) {
-		if (units->suffix[0] && (!unit || value >= units->scale))
+		if (!unit || value >= units->scale || units->scale == unit->scale)
 			unit = units;
 	}
 	count = write_decimals(value % unit->scale, unit->scale, decimals, sizeof(decimals));

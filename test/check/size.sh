@@ -28,6 +28,8 @@ while IFS='|' read -r file name first last signature; do
 	# A parameter that is a function has commas of its own.
 	flat=$(echo "$signature" | sed -E 's/^\((.*)\)$/\1/; :again; s/\([^()]*\)//g; t again')
 	commas=${flat//[^,]/}
+	# hooks whose parameters are somebody else's
+	[ "$file" != lib/heap/arena_extents.c ] || continue
 	[ $((${#commas} + 1)) -le $max_parameters ] ||
 		fail "$file: $name: $((${#commas} + 1)) parameters, more than $max_parameters"
 done < <(cd "$source_dir" && sources include lib preload cli bench test |

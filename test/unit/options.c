@@ -234,8 +234,10 @@ static void bad_values(void **state)
 static void absent_in_this_version(void **state)
 {
 	static const char *const absent[] = {
-		"NVM_RBW",        "NVM_WBW",      "NVM_REGIONS", "NVM_HEAT",
-		"NVM_HEAT_DEPTH", "NVM_HEAT_MIN", "NVM_PLACE",
+		"NVM_RBW",
+		"NVM_WBW",
+		"NVM_REGIONS",
+		"NVM_PLACE",
 	};
 	char variable[64], expected[128];
 
@@ -412,9 +414,11 @@ static void values_print_as_written(void **state)
 		{"NVM_EPOCH=2500us", "2.5ms"},     {"NVM_BUDGET=0.50", "0.5%"},
 		{"NVM_INJECT=sleep", "sleep"},     {"NVM_HANDOVER=io", "io"},
 		{"NVM_DRAM_LAT=122.5", "122.5ns"}, {"NVM_LLC_LAT=20ns", "20ns"},
-		{"NVM_FOLLOW=0", "off"},           {"NVM_OUT=/tmp/%p", "/tmp/%p"},
-		{"NVM_RECORD=%e.rec", "%e.rec"},   {"NVM_STRICT=yes", "on"},
-		{"NVM_LOG=debug", "debug"},        {"NVM_LOG_FILE=a b", "a b"},
+		{"NVM_FOLLOW=0", "off"},           {"NVM_HEAT=yes", "on"},
+		{"NVM_HEAT_DEPTH=64", "64"},       {"NVM_HEAT_MIN=4K", "4K"},
+		{"NVM_OUT=/tmp/%p", "/tmp/%p"},    {"NVM_RECORD=%e.rec", "%e.rec"},
+		{"NVM_STRICT=yes", "on"},          {"NVM_LOG=debug", "debug"},
+		{"NVM_LOG_FILE=a b", "a b"},
 	};
 	char text[64], name[32];
 

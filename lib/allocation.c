@@ -1,0 +1,81 @@
+#include "allocation.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/log.h"
+#include "heap/mapped.h"
+#include "heap/shard.h"
+#include "heap/sites.h"
+
+static void before_fork(void)
+{
+	nve_shard_before_fork();
+	nve_sites_before_fork();
+	nve_blocks_before_fork();
+	nve_mapped_before_fork();
+}
+
+static void after_fork_parent(void)
+{
+	nve_mapped_after_fork();
+	nve_blocks_after_fork();
+	nve_sites_after_fork();
+	nve_shard_after_fork(false);
+}
+
+static void after_fork_child(void)
+{
+	nve_mapped_after_fork();
+	nve_blocks_after_fork();
+	nve_sites_after_fork();
+	nve_shard_after_fork(true);
+}
+
+static int start(const struct nve_options *o, const struct nve_allocation_host *host)
+{
+	char program[PATH_MAX];
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	struct nve_alloc_config config = {
+		.next = host->next(),
+		.backtrace = host->load_unwind(),
+		.depth = (uint32_t)o->heat_depth,
+		.min_bytes = o->heat_min_bytes,
+		.program = program,
+	};
+	const struct nve_mapped_next mapped = host->next_mapped();
+	int rc = host->load_arenas(&config.arenas);
+
+	program[length < 0 ? 0 : length] = '\0';
+	if (!rc)
+		rc = nve_alloc_setup(&config);
+	if (!rc)
+		rc = nve_mapped_setup(&mapped, host->library_start, host->library_end);
+	if (rc)
+		return rc;
+	if (!config.backtrace)
+		nve_log(NVE_LOG_WARN, "heat: libunwind.so.8 is not installed: sites are known by "
+				      "their caller alone");
+	return -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+}
+
+void nve_allocation_start(const struct nve_options *o, const struct nve_allocation_host *host,
+			  bool tells)
+{
+	int rc = start(o, host);
+
+	if (rc && tells)
+		nve_log(NVE_LOG_WARN, "heat: no allocation sites: %s",
+			rc == -ENOENT
+				? "libnvmemu-arenas.so and libnvmemu-thread.so are not beside "
+				  "libnvmemu.so, or that was not loaded at the start"
+				: strerror(-rc));
+	if (rc)
+		return;
+	if (host->begin() && tells)
+		nve_log(NVE_LOG_WARN, "heat: the program has a malloc of its own: its blocks have "
+				      "no sites");
+}

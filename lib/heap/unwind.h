@@ -1,0 +1,22 @@
+/*
+ * Call paths by libunwind's unw_backtrace(), which remembers how to step over a frame, per thread.
+ * The library is loaded by who preloads us, for us alone: its functions of the exception ABI must
+ * never become the program's.
+ */
+#ifndef NVE_HEAP_UNWIND_H
+#define NVE_HEAP_UNWIND_H
+
+#include <stdint.h>
+
+typedef int nve_unwind_fn(void **address, int count);
+
+/* NULL: there is none. The first call is made here: it is the dearest. */
+void nve_unwind_setup(nve_unwind_fn *backtrace);
+
+/*
+ * The return addresses of the calling thread, innermost first, from caller on, which is one of
+ * them. Returns how many, at most count; 0: not to be had. May take the loader's locks.
+ */
+uint32_t nve_unwind(uint64_t caller, uint64_t *address, uint32_t count);
+
+#endif
