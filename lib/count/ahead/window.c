@@ -18,6 +18,7 @@ enum {
 struct observation {
 	float stood, waited; /* as modelled, cycles: in all, and for a line from memory */
 	uint32_t step;
+	uint16_t line; /* the last that missed, in the window's lines */
 	bool accessed, is_branch, modelled;
 	struct nve_core_access core;
 };
@@ -41,6 +42,8 @@ struct nve_window {
 	struct nve_pace_loop loop;
 	struct nve_pages pages;
 	struct nve_lines lines;
+	uint32_t waits;
+	struct nve_wait wait[CORE_STEPS];
 };
 
 static size_t window_bytes(void)
@@ -68,6 +71,9 @@ static void suspect(struct nve_window *w, uint64_t ip)
 
 	if (e)
 		nve_learned_add(e, waited, all);
+	if (waited && w->plan.notes_waits && w->waits < CORE_STEPS)
+		w->wait[w->waits++] =
+			(struct nve_wait){.ip = ip, .cycles = o->stood, .line = o->line};
 	if (o->accessed) {
 		w->result.class_waited += waited;
 		w->result.class_all += all;
@@ -196,8 +202,10 @@ static void observe(struct nve_window *w, struct nve_line *line, const struct nv
 
 	core->loads |= (a->kind & NVE_ACCESS_READ) != 0;
 	core->stores |= (a->kind & NVE_ACCESS_WRITE) != 0;
-	if (line->missed)
+	if (line->missed) {
 		core->filled = &line->filled;
+		w->now.line = (uint16_t)(line - w->lines.line);
+	}
 	if (!fresh)
 		return;
 	core->missing |= line->missed;
@@ -362,6 +370,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->late_touches = 0;
 	w->missing_ip = 0;
 	w->met_fresh = false;
+	w->waits = 0;
 	w->started_tsc = nve_tsc();
 	nve_lines_clear(&w->lines, plan->limit);
 	nve_core_start(&w->core, &w->machine.core);
@@ -387,6 +396,12 @@ enum nve_before nve_window_before(struct nve_window *w, uint64_t ip)
 const struct nve_lines *nve_window_lines(const struct nve_window *w)
 {
 	return &w->lines;
+}
+
+struct nve_wait *nve_window_waits(struct nve_window *w, size_t *count)
+{
+	*count = w->waits;
+	return w->wait;
 }
 
 const struct nve_pace_loop *nve_window_loop(const struct nve_window *w)
