@@ -258,6 +258,11 @@ static void write_totals(struct nve_json *j, const struct nve_totals *t,
 	write_counters(j, &t->counters);
 }
 
+void nve_report_put_totals(struct nve_json *j, const struct nve_totals *t)
+{
+	write_totals(j, t, NULL);
+}
+
 static void write_threads(struct nve_json *j, const struct nve_snapshot *s)
 {
 	nve_json_uint(j, "threads_total", s->threads_total);
@@ -285,7 +290,7 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 
 	nve_json_start(&j, sink);
 	nve_json_object(&j, NULL);
-	nve_json_string(&j, "schema", "nvmemu-report");
+	nve_json_string(&j, "schema", NVE_REPORT_SCHEMA);
 	nve_json_uint(&j, "version", NVE_REPORT_VERSION);
 	write_program(&j, s);
 	nve_json_string(&j, "emulated", s->emulated ? "yes" : "no");
