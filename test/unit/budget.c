@@ -96,6 +96,38 @@ static void credit(void **state)
 	assert_true(windows > 0);
 }
 
+/* Signals alone cost more than windows may: what nothing is known of still has windows, within its
+ * part of the budget. */
+static void dear_signals(void **state)
+{
+	enum { SAMPLES = 5000, SIGNAL_NS = 40000 };
+	int known = 0, unknown = 0;
+
+	(void)state;
+	nve_budget_start(&b, RUN_AHEAD);
+	for (int i = 0; i < SAMPLES; i++) {
+		int octave = nve_budget_choose(&b, SAMPLE_NS, PERCENT, true);
+
+		known += i > SAMPLES / 2 && octave == 0;
+		if (octave >= 0)
+			nve_budget_took(&b, octave, nve_budget_steps(&b, octave), 100, 0, i % 2);
+		nve_budget_charge(&b,
+				  SIGNAL_NS + (octave < 0 ? 0 : (int64_t)WINDOW_NS << 2 * octave));
+	}
+	assert_int_equal(known, 0);
+	for (int i = 0; i < SAMPLES; i++) {
+		int octave = nve_budget_choose(&b, SAMPLE_NS, PERCENT, false);
+
+		unknown += octave == 0;
+		if (octave >= 0)
+			nve_budget_took(&b, octave, nve_budget_steps(&b, octave), 100, 0, i % 2);
+		nve_budget_charge(&b,
+				  SIGNAL_NS + (octave < 0 ? 0 : (int64_t)WINDOW_NS << 2 * octave));
+	}
+	assert_in_range(unknown, SAMPLES / 200,
+			(int64_t)SAMPLES * SAMPLE_NS / 100 * 15 / 100 / WINDOW_NS + 10);
+}
+
 /* A thread that has hardly run since the last window would meet that one's lines. */
 static void too_early(void **state)
 {
@@ -113,6 +145,7 @@ int main(void)
 		cmocka_unit_test(nothing_new_costs_less),
 		cmocka_unit_test(no_budget_no_window),
 		cmocka_unit_test(credit),
+		cmocka_unit_test(dear_signals),
 		cmocka_unit_test(too_early),
 	};
 

@@ -11,6 +11,7 @@
 #include "count/ahead/budget.h"
 #include "count/ahead/dirty.h"
 #include "count/ahead/learned.h"
+#include "count/ahead/misses_sample.h"
 #include "count/ahead/pace.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/stop_names.h"
@@ -32,6 +33,7 @@ enum {
 /* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
 #define MIN_WAITED  0.02
 #define FADE_CYCLES 2e5
+#define NEWS_LABEL  0.1
 
 /* Process-wide. */
 static struct {
@@ -403,18 +405,16 @@ static void answer(struct nve_ahead *a, uint64_t cpu_ns, double label)
 	atomic_fetch_add_explicit(&shared.share_wb_ns, (uint64_t)wb, memory_order_relaxed);
 }
 
-/* Has a window passed the instruction, or is at most its kind known? */
-static bool is_known(uint64_t ip)
+/* Has a window passed the instruction, or is at most its kind known? news: the stream of misses
+ * would have one; not for instructions that hardly stall. */
+static bool is_known(uint64_t ip, bool news)
 {
 	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
+	double label;
 
-	return e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
-}
-
-/* How long a window may be taken: see budget.h. */
-static int choose_octave(struct nve_ahead *a, uint64_t ip, uint64_t cpu_ns)
-{
-	return nve_budget_choose(&a->budget, cpu_ns, shared.budget_ppm, is_known(ip));
+	if (!e || atomic_load_explicit(&e->all, memory_order_relaxed) <= 2 * KIND_UNITS)
+		return false;
+	return !news || (nve_learned_label(e, &label) && label < NEWS_LABEL);
 }
 
 static void keep_pace(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns, bool kernel)
@@ -429,23 +429,13 @@ static void keep_pace(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns
 	nve_pace_sample(&a->pace, registers, (double)nve_ns_to_tsc(cpu_ns, shared.cal.tsc_khz));
 }
 
-/* Which lines the instructions of a window waited for. */
-static void learn_misses(struct nve_ahead *a, const struct nve_window_result *r)
-{
-	size_t count;
-	struct nve_wait *wait = nve_window_waits(a->window, &count);
-
-	if (a->misses)
-		nve_misses_learn(a->misses, wait, count, nve_window_lines(a->window), r->steps,
-				 shared.dirty);
-}
-
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
 			  bool in_kernel, void (*guard)(bool enter))
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
-	int octave = choose_octave(a, ip, cpu_ns);
+	struct nve_misses_sample miss;
+	int octave;
 	bool after_call;
 	double label = 0;
 
@@ -456,11 +446,15 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		return 0;
 	}
 	after_call = is_after_syscall(uc, guard);
+	miss = nve_misses_sample(a->misses, a->window, uc, guard);
+	octave = nve_budget_choose(&a->budget, cpu_ns, shared.budget_ppm,
+				   is_known(ip, miss.is_news));
 	if (octave >= 0) {
 		guard(true);
 		saved_ns = look(a, uc, octave, after_call || in_kernel, &r);
 		guard(false);
-		learn_misses(a, &r);
+		if (a->misses)
+			nve_misses_learn_window(a->misses, a->window, r.steps, shared.dirty);
 	} else {
 		keep_pace(a, uc, cpu_ns, after_call || in_kernel);
 	}
@@ -476,7 +470,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 	}
 	answer(a, cpu_ns, label);
 	if (a->misses)
-		nve_misses_spread(a->misses, ip, label * (double)cpu_ns);
+		nve_misses_spread(a->misses, ip, label * (double)cpu_ns, miss.addr);
 	return saved_ns;
 }
 

@@ -11,6 +11,9 @@ enum {
 	 * out of the caches, needs the rest */
 	USUAL_SHARE_PPM = 600000,
 	LONG_SHARE_PPM = 250000,
+	/* where signals are so dear that they eat up the first, what is new must have its windows
+	 */
+	NEWS_SHARE_PPM = 150000,
 	IDLE_WINDOWS = 4,     /* in a row without a miss: then a quarter will do */
 	EXPECTED_WINDOWS = 8, /* in a row that told nothing new: then half will do */
 	LEAST_STEP_NS = 20,
@@ -29,6 +32,7 @@ void nve_budget_start(struct nve_budget *b, uint32_t run_ahead)
 	*b = (struct nve_budget){
 		.run_ahead = run_ahead,
 		.tokens_ns = TOKENS_START_NS,
+		.news_tokens_ns = CREDIT_NS,
 		.long_octave = 1,
 		.step_ns = 4 * LEAST_STEP_NS,
 	};
@@ -53,13 +57,17 @@ int nve_budget_choose(struct nve_budget *b, uint64_t cpu_ns, uint64_t budget_ppm
 
 	earn(&b->tokens_ns, cpu_ns, budget_ppm, USUAL_SHARE_PPM / part);
 	earn(&b->long_tokens_ns, cpu_ns, budget_ppm, LONG_SHARE_PPM / part);
+	earn(&b->news_tokens_ns, cpu_ns, budget_ppm, NEWS_SHARE_PPM);
+	b->news_tokens_ns = NVE_MIN(b->news_tokens_ns, (int64_t)CREDIT_NS);
+	b->paying_news = false;
 	if (cpu_ns < MIN_GAP_NS)
 		return -1;
 	if ((double)b->long_tokens_ns > b->step_ns * nve_budget_steps(b, b->long_octave))
 		return b->long_octave;
 	if (b->tokens_ns > 0 || (b->tokens_ns > -CREDIT_NS && !known))
 		return 0;
-	return -1;
+	b->paying_news = !known && b->news_tokens_ns > 0;
+	return b->paying_news ? 0 : -1;
 }
 
 /* Of the usual length only: longer ones see more of the writes. */
@@ -90,11 +98,14 @@ void nve_budget_charge(struct nve_budget *b, int64_t cost_ns)
 	if (b->paying_octave > 0) {
 		b->long_tokens_ns -= cost_ns;
 		b->long_octave = b->long_octave % WINDOW_OCTAVES + 1;
+	} else if (b->paying_news) {
+		b->news_tokens_ns -= cost_ns;
 	} else {
 		b->tokens_ns -= cost_ns;
 	}
 	if (b->paying_steps)
 		b->step_ns += (NVE_MAX(per_step, (double)LEAST_STEP_NS) - b->step_ns) / 8;
 	b->paying_octave = 0;
+	b->paying_news = false;
 	b->paying_steps = 0;
 }

@@ -14,6 +14,8 @@
 struct nve_budget {
 	uint32_t run_ahead;                /* instructions that each window has on top */
 	int64_t tokens_ns, long_tokens_ns; /* for usual and for long windows */
+	int64_t news_tokens_ns;            /* for what nothing is known of, where those are spent */
+	bool paying_news;                  /* the next charge is for one of these */
 	int long_octave;                   /* of the next long window */
 	int paying_octave;                 /* of the window that the next charge is for */
 	uint32_t paying_steps;             /* its length; 0: no window */

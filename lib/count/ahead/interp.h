@@ -143,6 +143,14 @@ enum nve_before {
 enum nve_before nve_interp_before(struct nve_interp *in, const struct nve_interp_world *world,
 				  uint64_t ip);
 
+/*
+ * The address that the memory operand of the instruction at ip has with these registers. 0;
+ * -ENOENT: it has none that these alone tell (of a push, a gather, one in a segment of its own), or
+ * the code cannot be read. Signal-safe.
+ */
+int nve_interp_address(struct nve_interp *in, const struct nve_interp_world *world,
+		       const uint64_t gpr[16], uint64_t ip, uint64_t *addr);
+
 /* Mnemonic of the instruction at the last stop, for reports ("vpcmpub"); never NULL. */
 const char *nve_interp_stop_name(const struct nve_interp *in);
 
