@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "heat.h"
 
 enum { THREADS_LISTED = 1024, PPM = 1000000 };
 
@@ -40,6 +41,7 @@ void nve_collect_after_fork(void)
 	memset(&state.process, 0, sizeof(state.process));
 	state.threads = state.listed = 0;
 	state.live_at = state.live_listed = state.live = 0;
+	nve_heat_after_fork();
 }
 
 static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts *c)
@@ -285,6 +287,7 @@ void nve_collect_ended(const struct nve_thread *t)
 	sum_thread(&sums, t);
 	add_sums(&state.process, &sums);
 	list_thread(t, &sums, false);
+	nve_heat_ended(t);
 }
 
 static void visit_live(struct nve_thread *t, void *arg)
@@ -374,6 +377,7 @@ void nve_collect_fill(struct nve_snapshot *s)
 	s->threads_total = state.threads;
 	s->threads_not_listed = state.threads - state.listed;
 	s->foreign_threads = locked ? foreign_threads() : 0;
+	nve_heat_fill(&s->heat, &s->totals, locked);
 	if (locked)
 		nve_thread_unlock();
 	fill_stop_names(s);

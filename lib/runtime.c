@@ -24,6 +24,7 @@
 #include "emu/handover.h"
 #include "emu/inject.h"
 #include "emu/recorder.h"
+#include "heat.h"
 #include "life.h"
 #include "lineage.h"
 #include "outputs.h"
@@ -241,6 +242,7 @@ static int start_emulation(void)
 	if (!rc) {
 		nve_collect_setup(state.options.inject != NVE_INJECT_OFF);
 		nve_thread_on_end = nve_collect_ended;
+		nve_heat_begin(&state.options);
 		nve_monitor_setup(&target, state.host.thread_create);
 		what = "CPU-time timer";
 		start_record();
@@ -390,7 +392,7 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	read_options();
 	if (state.options.heat)
 		nve_allocation_start(&state.options, &host->allocation, nve_lineage_is_root());
-	if (!nve_options_emulate(&state.options)) {
+	if (!nve_options_measure(&state.options)) {
 		atomic_store(&state.stopped, true);
 		return;
 	}

@@ -14,6 +14,7 @@
 #include "count/ahead/interp.h"
 #include "count/pmu/pmu.h"
 #include "count/source.h"
+#include "report/heat.h"
 
 enum { NVE_SNAPSHOT_STOP_NAMES = 16 };
 
@@ -107,6 +108,7 @@ struct nve_snapshot {
 	struct nve_options options;
 	struct nve_replay_snapshot replay;
 	struct nve_totals totals;
+	struct nve_heat_snapshot heat;
 	/* instructions that ended windows early, most frequent first; unused names are empty */
 	struct {
 		char name[24];
