@@ -21,6 +21,7 @@ enum cli_status {
 int cli_env(int argc, char **argv);
 int cli_calibrate(int argc, char **argv);
 int cli_doctor(int argc, char **argv);
+int cli_heat(int argc, char **argv);
 int cli_validate(int argc, char **argv);
 
 struct nve_calibration;

@@ -12,6 +12,7 @@ static const struct {
 	{"calibrate", "measure this machine's memory and core anew", cli_calibrate},
 	{"doctor", "tell whether this machine can emulate, and what from", cli_doctor},
 	{"env", "list the variables, their values in force and their meaning", cli_env},
+	{"heat", "tell on whose memory the stall time of a run fell", cli_heat},
 	{"validate", "compare configured with measured latencies on this machine", cli_validate},
 };
 
