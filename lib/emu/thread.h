@@ -71,6 +71,11 @@ struct nve_thread {
 	uint64_t cost_ns;  /* handlers' CPU time without injection, savings not subtracted */
 	uint64_t saved_ns; /* what look-ahead saved the program */
 	uint64_t samples_lost;
+	/* a mapping of the runtime's: where the thread's misses fall (lib/heat.h); NULL: nobody
+	 * asks
+	 */
+	void *heat;
+	size_t heat_bytes;
 	bool ending; /* no more samples */
 	/* at hooks: delay injected there, part of spun_ns; how often; their cost, not yet in
 	 * cost_ns */

@@ -304,7 +304,9 @@ static int explain(const char *name, const char *text, size_t size, const json_e
 		return say(why, -ENODATA, "%s: empty", name);
 	if (size >= sizeof(record) - 1 && !memcmp(text, record, sizeof(record) - 1))
 		return say(why, -EINVAL, "%s: no report, but a record of NVM_RECORD", name);
-	if (json_error_code(error) == json_error_premature_end_of_input)
+	/* A word that is cut is a wrong one, and the last. */
+	if (json_error_code(error) == json_error_premature_end_of_input ||
+	    (text[blank] == '{' && (size_t)error->position >= size))
 		return say(why, -EPIPE,
 			   text[blank] == '{' ? "%s: ends early, in line %d: it is cut off"
 					      : "%s: no report: no JSON in line %d",

@@ -15,6 +15,7 @@
 #include "count/ahead/interp.h"
 #include "count/pmu/pmu.h"
 #include "count/source.h"
+#include "report/heat.h"
 
 enum { NVE_SNAPSHOT_STOP_NAMES = 16, NVE_SNAPSHOT_TIMELINES = 16 };
 
@@ -124,6 +125,7 @@ struct nve_snapshot {
 	struct nve_replay_snapshot replay;
 	struct nve_totals totals;
 	struct nve_timeline_snapshot timeline;
+	struct nve_heat_snapshot heat;
 	/* instructions that ended windows early, most frequent first; unused names are empty */
 	struct {
 		char name[24];

@@ -55,6 +55,7 @@ perf_event_open|pfm_[a-z_]+ ; lib preload cli ; lib/count/*
 mallctl|mallocx|dallocx|sdallocx ; lib preload cli ; lib/heap/arena*.c
 json_(load[a-z_]*|dump[a-z_]*|object_[a-z]+|array_[a-z]+|decref) ; lib preload cli ; lib/report/fields.c lib/report/merge.c lib/report/read*.c lib/report/run.c
 je_[a-z_]+|mallctl|mallocx|dallocx|sdallocx ; lib preload cli ; lib/heap/arena*.[ch]
+json_(load[a-z_]*|dump[a-z_]*|object_[a-z]+|array_[a-z]+|decref) ; lib preload cli ; lib/report/fields.c lib/report/merge.c lib/report/read*.c lib/report/run.c
 unw_[a-z_]+ ; lib preload cli ; lib/heap/unwind*.c
 Zydis[A-Za-z]+ ; lib preload cli ; lib/count/ahead/*
 malloc|calloc|realloc|free|strdup|getline ; lib/base lib/count lib/emu preload ; preload/hook_alloc*.c preload/hook_thread.c preload/real_alloc.h

@@ -145,7 +145,7 @@ static void as_the_model(void **state)
 		assert_int_equal(load(), 0);
 		for (size_t i = 0; i < NVE_ARRAY_SIZE(points); i++) {
 			struct nve_model_target target = {points[i][0] * 1000, points[i][1] * 1000,
-							  symmetric};
+							  0, symmetric};
 			struct nve_model_carry carry = {0};
 			struct nve_replay replay;
 			double owed_ns = 0;

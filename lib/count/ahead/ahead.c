@@ -12,6 +12,7 @@
 #include "count/ahead/dirty.h"
 #include "count/ahead/lateness.h"
 #include "count/ahead/learned.h"
+#include "count/ahead/misses_sample.h"
 #include "count/ahead/pace.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/stop_names.h"
@@ -22,10 +23,7 @@ enum {
 	TOUCH_MAX = 512,
 	KIND_UNITS = 16,
 	MIN_FOLLOWED = 32, /* instructions; lines followed for less say nothing */
-	PROBE_LINES = 4,
-	PROBE_PRIOR = 128, /* weight of the calibrated latency, readings */
-	PROBE_HALVE = 8192,
-	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
+	LATENCY_MIN = 32,  /* misses before the thread's own latency is used */
 	CLASS_HALVE_UNITS = 1 << 26,
 	LATENCY_HALVE = 16384,
 	PPM = 1000000,
@@ -36,6 +34,7 @@ enum {
 /* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
 #define MIN_WAITED  0.02
 #define FADE_CYCLES 2e5
+#define NEWS_LABEL  0.1
 
 /* Process-wide. */
 static struct {
@@ -47,7 +46,7 @@ static struct {
 	uint64_t tick_ns; /* of the kernel */
 	struct nve_learned *learned;
 	struct nve_dirty_table *dirty;
-	_Atomic uint64_t probe_ticks, probe_count;
+	const struct nve_miss_sink *sink; /* NULL: nobody wants misses */
 	/* of all threads: for those too short to be sampled. Sums, ns, of time and label * time. */
 	_Atomic uint64_t share_ns, share_label_ns, share_wb_ns;
 } shared;
@@ -56,6 +55,7 @@ struct nve_ahead {
 	struct nve_ahead_counts counts;
 	struct nve_dirty dirty;
 	struct nve_window *window;
+	struct nve_misses *misses; /* NULL: nobody wants them */
 	struct nve_budget budget;
 	struct nve_lateness lateness;
 	struct nve_pace pace;
@@ -72,26 +72,11 @@ struct nve_ahead {
 	uint64_t epoch_looked_ns; /* waited for touches, less what they spared the program */
 };
 
-/* Ticks above which memory's answer was interrupted. */
-static uint64_t outlier_ticks(const struct nve_calibration *cal)
-{
-	return (uint64_t)NVE_OUTLIER_LATENCIES * cal->timed_dram_cycles_milli / 1000;
-}
-
 static void *map_table(size_t bytes)
 {
 	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	return mem == MAP_FAILED ? NULL : mem;
-}
-
-/* Misses outstanding at a time: so many as make one latency into the gap between independent ones.
- */
-static uint32_t slots(const struct nve_calibration *cal, uint32_t gap_milli)
-{
-	uint32_t n = (cal->timed_dram_cycles_milli - cal->timed_l1_cycles_milli) / gap_milli;
-
-	return n < 1 ? 1 : NVE_MIN(n, (uint32_t)NVE_CORE_SLOTS);
 }
 
 const char *nve_ahead_why_not(void)
@@ -102,22 +87,9 @@ const char *nve_ahead_why_not(void)
 int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_ps,
 		    uint64_t budget_ppm, uint64_t library_start, uint64_t library_end)
 {
-	int rc;
-
 	shared.cal = *cal;
 	shared.given_ratio = given_dram_lat_ps ? (double)given_dram_lat_ps / cal->dram_lat_ps : 1;
-	shared.machine = (struct nve_window_machine){
-		.fence_ticks = cal->fence_cycles,
-		.threshold_ticks = cal->threshold_cycles,
-		.translates = cal->timed_translated_cycles_milli != 0,
-		.outlier_ticks = (uint32_t)outlier_ticks(cal),
-		.run_ahead = cal->run_ahead_instructions,
-		.core = {.cycle_ticks = cal->cycle_ticks_milli / 1e3f,
-			 .read_slots = slots(cal, cal->read_gap_ticks_milli),
-			 .write_slots = slots(cal, cal->write_gap_ticks_milli),
-			 .window = cal->run_ahead_instructions,
-			 .writers = cal->run_ahead_writers},
-	};
+	shared.machine = nve_window_machine(cal);
 	shared.budget_ppm = budget_ppm;
 	shared.library_start = library_start;
 	shared.library_end = library_end;
@@ -130,10 +102,13 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_p
 	if (!shared.learned || !shared.dirty)
 		return -ENOMEM;
 	nve_interp_setup(); /* without executable memory some results stay unknown: no failure */
-	rc = nve_probe_setup();
-	atomic_store(&shared.probe_ticks, PROBE_PRIOR * (uint64_t)cal->probe_cycles_milli / 1000);
-	atomic_store(&shared.probe_count, PROBE_PRIOR);
-	return rc;
+	nve_probe_start_mean(cal->probe_cycles_milli / 1e3);
+	return nve_probe_setup();
+}
+
+void nve_ahead_set_sink(const struct nve_miss_sink *sink)
+{
+	shared.sink = sink;
 }
 
 void nve_ahead_after_fork(void)
@@ -147,24 +122,31 @@ static size_t ahead_bytes(void)
 	return (sizeof(struct nve_ahead) + NVE_LINE_BYTES - 1) / NVE_LINE_BYTES * NVE_LINE_BYTES;
 }
 
+static size_t thread_bytes(void)
+{
+	return ahead_bytes() + nve_window_bytes() + (shared.sink ? nve_misses_bytes() : 0);
+}
+
 struct nve_ahead *nve_ahead_new(void)
 {
 	struct nve_ahead *a;
-	void *mem = mmap(NULL, ahead_bytes() + nve_window_bytes(), PROT_READ | PROT_WRITE,
+	char *mem = mmap(NULL, thread_bytes(), PROT_READ | PROT_WRITE,
 			 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
 	if (mem == MAP_FAILED)
 		return NULL;
-	a = mem;
+	a = (struct nve_ahead *)mem;
 	nve_budget_start(&a->budget, shared.machine.run_ahead);
-	a->window = nve_window_init((char *)mem + ahead_bytes(), &shared.machine, shared.learned,
+	a->window = nve_window_init(mem + ahead_bytes(), &shared.machine, shared.learned,
 				    shared.pages_ttl_ticks);
+	if (shared.sink)
+		a->misses = nve_misses_init(mem + ahead_bytes() + nve_window_bytes(), shared.sink);
 	return a;
 }
 
 void nve_ahead_delete(struct nve_ahead *a)
 {
-	munmap(a, ahead_bytes() + nve_window_bytes());
+	munmap(a, thread_bytes());
 }
 
 static void fade(uint64_t *sum, uint64_t *count, uint64_t halve_at)
@@ -175,22 +157,10 @@ static void fade(uint64_t *sum, uint64_t *count, uint64_t halve_at)
 	*count /= 2;
 }
 
-static void probe(void)
-{
-	uint64_t ticks = atomic_load(&shared.probe_ticks), count = atomic_load(&shared.probe_count);
-
-	fade(&ticks, &count, PROBE_HALVE);
-	count += nve_probe_read(PROBE_LINES, shared.machine.outlier_ticks, &ticks);
-	/* Two threads may overwrite each other here; then one's readings are lost. */
-	atomic_store(&shared.probe_ticks, ticks);
-	atomic_store(&shared.probe_count, count);
-}
-
 /* By the probe, for those whose own misses do not tell. */
 static double probed_ratio(void)
 {
-	uint64_t ticks = atomic_load(&shared.probe_ticks), count = atomic_load(&shared.probe_count);
-	double now = (double)ticks / (double)count - shared.machine.fence_ticks;
+	double now = nve_probe_mean() - shared.machine.fence_ticks;
 	double then = shared.cal.probe_cycles_milli / 1e3 - shared.machine.fence_ticks;
 
 	return now / then;
@@ -313,6 +283,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 		.limit = nve_budget_steps(&a->budget, octave),
 		.skip = after_syscall ? 0 : shared.machine.run_ahead,
 		.touch_max = TOUCH_MAX << octave,
+		.notes_waits = a->misses != NULL,
 	};
 	uint64_t saved_ns, waited_ns, started_tsc = nve_tsc();
 
@@ -346,7 +317,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	nve_budget_took(&a->budget, octave, r->steps, r->misses, r->misses_written,
 			r->real_cycles > 0 ? r->waited_cycles / r->real_cycles : 0);
 	learn_exposed(a, r);
-	probe();
+	nve_probe_go_on(shared.machine.outlier_ticks);
 	saved_ns = saved(r);
 	nve_pace_window(&a->pace, nve_window_loop(a->window));
 	c->saved_ns += saved_ns;
@@ -446,16 +417,19 @@ static bool is_disturbed(struct nve_ahead *a, const struct nve_ahead_tick *tick,
 	return nve_lateness_is_late(&a->lateness, tick->at_ns, shared.tick_ns) || tick->preempted;
 }
 
-/* How long a window may be taken: see budget.h. */
-static int choose_octave(struct nve_ahead *a, uint64_t ip, uint64_t cpu_ns, bool disturbed)
+/* How long a window may be taken: see budget.h. news: the stream of misses would have one. */
+static int choose_octave(struct nve_ahead *a, uint64_t ip, struct nve_budget_sample sample,
+			 bool news)
 {
 	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
-	struct nve_budget_sample sample = {.cpu_ns = cpu_ns, .disturbed = disturbed};
 
 	/* has a window passed the instruction, or is at most its kind known? */
 	sample.known = e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
 	if (sample.known)
 		nve_learned_label(e, &sample.label);
+	/* what hardly stalls is no news */
+	if (news && sample.label >= NEWS_LABEL)
+		sample.known = false;
 	return nve_budget_choose(&a->budget, &sample, shared.budget_ppm);
 }
 
@@ -476,6 +450,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
+	struct nve_misses_sample miss;
 	bool in_kernel;
 	int octave;
 	double label = 0;
@@ -487,11 +462,19 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		return 0;
 	}
 	in_kernel = is_after_syscall(uc, guard) || tick.in_kernel;
-	octave = choose_octave(a, ip, cpu_ns, is_disturbed(a, &tick, in_kernel));
+	miss = nve_misses_sample(a->misses, a->window, uc, guard);
+	octave = choose_octave(a, ip,
+			       (struct nve_budget_sample){
+				       .cpu_ns = cpu_ns,
+				       .disturbed = is_disturbed(a, &tick, in_kernel),
+			       },
+			       miss.is_news);
 	if (octave >= 0) {
 		guard(true);
 		saved_ns = look(a, uc, octave, in_kernel, &r);
 		guard(false);
+		if (a->misses)
+			nve_misses_learn_window(a->misses, a->window, r.steps, shared.dirty);
 	} else {
 		keep_pace(a, uc, cpu_ns, in_kernel);
 	}
@@ -501,10 +484,13 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		return saved_ns;
 	}
 	a->counts.samples_user++;
-	if (label_sample(a, ip, &r, guard, &label))
-		answer(a, cpu_ns, label);
-	else
+	if (!label_sample(a, ip, &r, guard, &label)) {
 		a->counts.samples_no_answer++;
+		return saved_ns;
+	}
+	answer(a, cpu_ns, label);
+	if (a->misses)
+		nve_misses_spread(a->misses, ip, label * (double)cpu_ns, miss.addr);
 	return saved_ns;
 }
 
@@ -584,6 +570,8 @@ void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *ep
 	epoch->dirty_ppm = (uint32_t)(nve_dirty_fraction(&a->dirty) * PPM + 0.5);
 	epoch->looked_ns = a->epoch_looked_ns;
 	errors(a, epoch);
+	if (a->misses)
+		nve_misses_end_epoch(a->misses, epoch->stall_ns);
 	a->epoch_looked_ns = 0;
 	a->epoch_ns = a->epoch_answered_ns = a->epoch_answered = 0;
 	a->epoch_label_ns = a->epoch_label_squared_ns = a->epoch_label_dirty_ns = 0;
@@ -597,4 +585,9 @@ const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a)
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a)
 {
 	return a->dirty.all > 0 ? (uint32_t)(nve_dirty_se(&a->dirty) * PPM) : 0;
+}
+
+uint64_t nve_ahead_attributed_ns(const struct nve_ahead *a)
+{
+	return a->misses ? nve_misses_attributed_ns(a->misses) : 0;
 }

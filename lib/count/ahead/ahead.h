@@ -14,6 +14,7 @@
 
 #include "count/ahead/interp.h"
 #include "count/calibration.h"
+#include "count/miss.h"
 #include "count/source.h"
 
 /* What is counted over the life of a thread; sums of threads make a process. */
@@ -52,6 +53,9 @@ const char *nve_ahead_why_not(void);
 int nve_ahead_setup(const struct nve_calibration *calibration, uint64_t given_dram_lat_ps,
 		    uint64_t budget_ppm, uint64_t library_start, uint64_t library_end);
 
+/* Who wants the stream of misses; NULL: nobody. Before the first thread. */
+void nve_ahead_set_sink(const struct nve_miss_sink *sink);
+
 /* Replaces the budget's clock and lets a forked child start afresh. */
 void nve_ahead_after_fork(void);
 
@@ -88,6 +92,9 @@ const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a);
 
 /* Standard error of the dirty fraction, ppm. */
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a);
+
+/* Stall time for which the sink got lines, ns: at most the sum of the epochs' stall_ns. */
+uint64_t nve_ahead_attributed_ns(const struct nve_ahead *a);
 
 /* TSC ticks of a timed miss into picoseconds of the latency that the program sees. */
 uint64_t nve_ahead_latency_ps(uint64_t ticks_sum, uint64_t count);

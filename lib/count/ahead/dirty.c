@@ -86,7 +86,8 @@ void nve_dirty_learn(struct nve_dirty_table *table, uint64_t ip, uint32_t follow
 	}
 }
 
-bool nve_dirty_probability(struct nve_dirty_table *table, uint64_t ip, double *probability)
+bool nve_dirty_probability_later(struct nve_dirty_table *table, uint64_t ip, uint32_t followed,
+				 double *probability)
 {
 	const struct entry *e = find(table, ip, false);
 	double clean = 1;
@@ -94,9 +95,15 @@ bool nve_dirty_probability(struct nve_dirty_table *table, uint64_t ip, double *p
 	if (!e || get(&e->at_risk[0]) < LEAST_LINES)
 		return false;
 	for (int j = 0; j < NVE_DIRTY_BUCKETS && get(&e->at_risk[j]) >= LEAST_LINES; j++)
-		clean *= 1 - fmin((double)get(&e->written[j]) / get(&e->at_risk[j]), 1);
+		if (followed < bucket_end(j))
+			clean *= 1 - fmin((double)get(&e->written[j]) / get(&e->at_risk[j]), 1);
 	*probability = 1 - clean;
 	return true;
+}
+
+bool nve_dirty_probability(struct nve_dirty_table *table, uint64_t ip, double *probability)
+{
+	return nve_dirty_probability_later(table, ip, 0, probability);
 }
 
 void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction)

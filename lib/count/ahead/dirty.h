@@ -36,6 +36,11 @@ void nve_dirty_learn(struct nve_dirty_table *table, uint64_t ip, uint32_t follow
  * is known. Source: Kaplan and Meier, J. Am. Stat. Assoc. 53, 1958. */
 bool nve_dirty_probability(struct nve_dirty_table *table, uint64_t ip, double *probability);
 
+/* The same for a line that was followed for so many instructions and not written: that it is
+ * written later. */
+bool nve_dirty_probability_later(struct nve_dirty_table *table, uint64_t ip, uint32_t followed,
+				 double *probability);
+
 /* A thread's. Zeroed: nothing is known. */
 struct nve_dirty {
 	double weight, sum; /* over its last windows, fading */

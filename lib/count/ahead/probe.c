@@ -9,11 +9,17 @@
 #include "base/base.h"
 #include "count/ahead/touch.h"
 
-enum { LINES = NVE_PROBE_BYTES / 64 };
+enum {
+	LINES = NVE_PROBE_BYTES / 64,
+	MEAN_LINES = 4,   /* at a time */
+	MEAN_PRIOR = 128, /* weight of the calibrated reading */
+	MEAN_HALVE = 8192,
+};
 
 static struct {
 	char *buffer;
 	_Atomic uint32_t next;
+	_Atomic uint64_t mean_ticks, mean_count;
 } state;
 
 int nve_probe_setup(void)
@@ -68,4 +74,29 @@ uint32_t nve_probe_read(uint32_t count, uint64_t outlier_ticks, uint64_t *ticks)
 		good++;
 	}
 	return good;
+}
+
+void nve_probe_start_mean(double then_ticks)
+{
+	atomic_store(&state.mean_ticks, (uint64_t)(MEAN_PRIOR * then_ticks));
+	atomic_store(&state.mean_count, MEAN_PRIOR);
+}
+
+void nve_probe_go_on(uint64_t outlier_ticks)
+{
+	uint64_t ticks = atomic_load(&state.mean_ticks), count = atomic_load(&state.mean_count);
+
+	if (count >= MEAN_HALVE) {
+		ticks /= 2;
+		count /= 2;
+	}
+	count += nve_probe_read(MEAN_LINES, outlier_ticks, &ticks);
+	/* Two threads may overwrite each other here; then one's readings are lost. */
+	atomic_store(&state.mean_ticks, ticks);
+	atomic_store(&state.mean_count, count);
+}
+
+double nve_probe_mean(void)
+{
+	return (double)atomic_load(&state.mean_ticks) / (double)atomic_load(&state.mean_count);
 }

@@ -20,4 +20,10 @@ int nve_probe_setup(void);
  * to *ticks. Readings above outlier_ticks (interrupted) are left out. */
 uint32_t nve_probe_read(uint32_t count, uint64_t outlier_ticks, uint64_t *ticks);
 
+/* A fading mean of readings, TSC ticks, fences included. It starts with what one took at
+ * calibration; each further call times a few lines more. */
+void nve_probe_start_mean(double then_ticks);
+void nve_probe_go_on(uint64_t outlier_ticks);
+double nve_probe_mean(void);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "count/ahead/address.h"
 #include "count/ahead/touch.h"
 
 enum {
@@ -17,7 +18,9 @@ enum {
 /* What one interpreted instruction did to memory, and for how long it held up the others. */
 struct observation {
 	float stood, waited; /* as modelled, cycles: in all, and for a line from memory */
+	uint64_t ip;
 	uint32_t step;
+	uint16_t line; /* the last that it touched, a missed one if any; in the window's lines */
 	bool accessed, is_branch, modelled;
 	struct nve_core_access core;
 };
@@ -41,6 +44,8 @@ struct nve_window {
 	struct nve_pace_loop loop;
 	struct nve_pages pages;
 	struct nve_lines lines;
+	uint32_t waits;
+	struct nve_wait wait[CORE_STEPS];
 };
 
 static size_t window_bytes(void)
@@ -51,6 +56,17 @@ static size_t window_bytes(void)
 size_t nve_window_bytes(void)
 {
 	return window_bytes() + nve_interp_bytes();
+}
+
+static void note_wait(struct nve_window *w, uint64_t ip, const struct observation *o, bool missed)
+{
+	if (!w->plan.notes_waits || !o->accessed || o->stood <= 0 || w->waits == CORE_STEPS)
+		return;
+	w->wait[w->waits++] = (struct nve_wait){.ip = ip,
+						.access_ip = o->ip,
+						.cycles = o->stood,
+						.line = o->line,
+						.missed = missed};
 }
 
 /*
@@ -68,6 +84,7 @@ static void suspect(struct nve_window *w, uint64_t ip)
 
 	if (e)
 		nve_learned_add(w->learned, e, waited, all);
+	note_wait(w, ip, o, waited != 0);
 	if (o->accessed) {
 		w->result.class_waited += waited;
 		w->result.class_all += all;
@@ -100,7 +117,7 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 
 	if (!w->now.is_branch || w->now.accessed)
 		w->before = w->now;
-	w->now = (struct observation){.step = step};
+	w->now = (struct observation){.ip = ip, .step = step};
 	if (ip == w->plan.sample_ip && step > 0)
 		pass(w, step);
 	/* In the reorder window an access says nothing, but none at all does. */
@@ -196,8 +213,11 @@ static void observe(struct nve_window *w, struct nve_line *line, const struct nv
 
 	core->loads |= (a->kind & NVE_ACCESS_READ) != 0;
 	core->stores |= (a->kind & NVE_ACCESS_WRITE) != 0;
-	if (line->missed)
+	if (line->missed) {
 		core->filled = &line->filled;
+	}
+	if (line->missed || !core->filled)
+		w->now.line = (uint16_t)(line - w->lines.line);
 	if (!fresh)
 		return;
 	core->missing |= line->missed;
@@ -362,6 +382,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->late_touches = 0;
 	w->missing_ip = 0;
 	w->met_fresh = false;
+	w->waits = 0;
 	w->started_tsc = nve_tsc();
 	nve_learned_window(w->learned);
 	nve_lines_clear(&w->lines, plan->limit);
@@ -385,9 +406,23 @@ enum nve_before nve_window_before(struct nve_window *w, uint64_t ip)
 	return nve_interp_before(w->interp, &w->world, ip);
 }
 
+int nve_window_address(struct nve_window *w, const ucontext_t *uc, uint64_t ip, uint64_t *addr)
+{
+	w->code_page = 0;
+	w->started_tsc = nve_tsc();
+	nve_cpu_registers(uc, w->cpu.gpr);
+	return nve_interp_address(w->interp, &w->world, w->cpu.gpr, ip, addr);
+}
+
 const struct nve_lines *nve_window_lines(const struct nve_window *w)
 {
 	return &w->lines;
+}
+
+struct nve_wait *nve_window_waits(struct nve_window *w, size_t *count)
+{
+	*count = w->waits;
+	return w->wait;
 }
 
 const struct nve_pace_loop *nve_window_loop(const struct nve_window *w)

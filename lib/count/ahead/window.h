@@ -17,8 +17,10 @@
 #include "count/ahead/interp.h"
 #include "count/ahead/learned.h"
 #include "count/ahead/lines.h"
+#include "count/ahead/misses.h"
 #include "count/ahead/pace.h"
 #include "count/ahead/pages.h"
+#include "count/calibration.h"
 
 /* What calibration says; constant. Ticks are of the TSC. */
 struct nve_window_machine {
@@ -30,11 +32,14 @@ struct nve_window_machine {
 	struct nve_core_machine core;
 };
 
+struct nve_window_machine nve_window_machine(const struct nve_calibration *cal);
+
 struct nve_window_plan {
 	uint64_t sample_ip; /* the interrupted instruction, b */
 	uint32_t limit;     /* instructions */
 	uint32_t skip;      /* length of the reorder window; 0 after a system call */
 	uint32_t touch_max; /* timed touches beyond the reorder window */
+	bool notes_waits;
 };
 
 struct nve_window_result {
@@ -75,8 +80,15 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 /* What the instruction before an address is, read like a window reads code. In the fault guard. */
 enum nve_before nve_window_before(struct nve_window *w, uint64_t ip);
 
+/* The address that the memory operand of an instruction has with the registers of an interrupted
+ * context. 0; -ENOENT: it has none, or one that general registers alone do not tell. In the fault
+ * guard; not during a window. */
+int nve_window_address(struct nve_window *w, const ucontext_t *uc, uint64_t ip, uint64_t *addr);
+
 /* The lines of the last window, the loop around its sample, and its interpreter. */
 const struct nve_lines *nve_window_lines(const struct nve_window *w);
+/* Its waits for lines from memory, where the plan wanted them; the caller may change them. */
+struct nve_wait *nve_window_waits(struct nve_window *w, size_t *count);
 const struct nve_pace_loop *nve_window_loop(const struct nve_window *w);
 const struct nve_interp *nve_window_interp(const struct nve_window *w);
 
