@@ -27,6 +27,7 @@ int cli_predict(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_sweep(int argc, char **argv);
+int cli_heat(int argc, char **argv);
 int cli_validate(int argc, char **argv);
 
 struct nve_calibration;

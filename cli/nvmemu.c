@@ -15,6 +15,7 @@ static const struct {
 	{"devices", "list devices that can be emulated by name, with sources", cli_devices},
 	{"doctor", "tell whether this machine can emulate, and what from", cli_doctor},
 	{"env", "list the variables, their values in force and their meaning", cli_env},
+	{"heat", "tell on whose memory the stall time of a run fell", cli_heat},
 	{"predict", "tell the run time at other latencies, from one recorded run", cli_predict},
 	{"report", "show reports, merge them, turn them into other forms", cli_report},
 	{"run", "run a program emulated, with checks before and a summary after", cli_run},

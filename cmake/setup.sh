@@ -3,12 +3,12 @@
 # installs what is missing of the packages. Speaks on stderr. Works in the source directory.
 
 # What library, command and benchmarks are built with. gcc alone would come without libc's headers.
-build_packages="cmake make gcc libc6-dev libzydis-dev libpfm4-dev libjansson-dev libjemalloc-dev libunwind8 libdw-dev libelf-dev python3"
+build_packages="cmake make gcc libc6-dev libzydis-dev libpfm4-dev libjansson-dev libjemalloc-dev libunwind8 libdw-dev libelf-dev libiberty-dev zlib1g-dev python3"
 
 # To build for AArch64, and to run that.
 cross_packages="gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"
 # What the tests there link with, as packages for arm64.
-cross_libraries="libcmocka0 libcmocka-dev libpfm4 libpfm4-dev libjansson4 libjansson-dev libjemalloc-dev libunwind8 libdw-dev libelf-dev"
+cross_libraries="libcmocka0 libcmocka-dev libpfm4 libpfm4-dev libjansson4 libjansson-dev libjemalloc-dev libunwind8 libdw-dev libelf-dev zlib1g zlib1g-dev"
 
 # missing_of PACKAGE...: those that dpkg does not have; none where there is no dpkg
 missing_of() {

@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "emu/monitor.h"
+#include "heat.h"
 #include "region_rows.h"
 #include "timelines.h"
 
@@ -53,6 +54,7 @@ void nve_collect_after_fork(uint64_t started_ns)
 	state.threads = state.listed = 0;
 	state.live_at = state.live_listed = state.live = 0;
 	nve_region_rows_after_fork();
+	nve_heat_after_fork();
 }
 
 static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts *c)
@@ -369,6 +371,7 @@ void nve_collect_ended(const struct nve_thread *t)
 	add_sums(&state.process, &sums);
 	list_thread(t, &sums, false);
 	put_timeline(t, &sums, false, true);
+	nve_heat_ended(t);
 }
 
 static void visit_live(struct nve_thread *t, void *arg)
@@ -488,6 +491,7 @@ void nve_collect_fill(struct nve_snapshot *s)
 	s->threads_total = state.threads;
 	s->threads_not_listed = state.threads - state.listed;
 	s->foreign_threads = locked ? foreign_threads() : 0;
+	nve_heat_fill(&s->heat, &s->totals, locked);
 	if (locked)
 		nve_thread_unlock();
 	fill_stop_names(s);

@@ -24,6 +24,7 @@
 #include "emu/handover.h"
 #include "emu/inject.h"
 #include "emu/recorder.h"
+#include "heat.h"
 #include "life.h"
 #include "lineage.h"
 #include "markers.h"
@@ -280,6 +281,7 @@ static int start_emulation(void)
 	if (!rc) {
 		nve_collect_setup(state.options.inject != NVE_INJECT_OFF, state.started_ns);
 		nve_thread_on_end = nve_collect_ended;
+		nve_heat_begin(&state.options);
 		target = (struct nve_model_target){
 			.rlat_ps = state.options.rlat_ps,
 			.wlat_ps = state.options.wlat_ps,
@@ -437,7 +439,7 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	load_placement();
 	if (state.options.heat || nve_placing_on())
 		nve_allocation_start(&state.options, &host->allocation, nve_lineage_is_root());
-	if (!nve_options_emulate(&state.options)) {
+	if (!nve_options_measure(&state.options)) {
 		atomic_store(&state.stopped, true);
 		return;
 	}

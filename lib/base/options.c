@@ -110,6 +110,7 @@ static const struct choice switches[] = {
 	{.name = "0", .value = 0},   {.name = "1", .value = 1},     {.name = NULL},
 };
 
+#define SWITCH_FORM  "on or off (yes or no, true or false, 1 or 0)"
 #define LATENCY_FORM "1ns to 1ms in steps of 0.001ns, as in 300, 300ns, 122.5ns, 1.5us"
 #define LATENCY(field)                                                                             \
 	.kind = KIND_QUANTITY, .member = MEMBER(field), .units = ps_units, .min = 1000,            \
@@ -164,8 +165,8 @@ static const struct row rows[] = {
 	  "whether children are emulated too; always: even those with an environment of their own"},
 	 .kind = KIND_CHOICE, .member = MEMBER(follow), .choices = followings,
 	 .initial = NVE_FOLLOW_ON},
-	{{"NVM_HEAT", "on or off (yes or no, true or false, 1 or 0)", "off",
-	  "whether blocks of memory are known by allocation site, and how hot each is"},
+	{{"NVM_HEAT", SWITCH_FORM, "off",
+	  "whose memory the stall time falls on, by allocation site; also without latencies"},
 	 .kind = KIND_BOOL, .member = MEMBER(heat), .choices = switches},
 	{{"NVM_HEAT_DEPTH", "1 to 64", "8", "how many frames of its call path make an allocation site"},
 	 .kind = KIND_QUANTITY, .member = MEMBER(heat_depth), .units = count_units,
@@ -181,7 +182,7 @@ static const struct row rows[] = {
 	{{"NVM_RECORD", "a file name as for NVM_OUT", "none",
 	  "where the epochs of each process are recorded, to be replayed"},
 	 .kind = KIND_PATTERN, .member = MEMBER(record)},
-	{{"NVM_STRICT", "on or off (yes or no, true or false, 1 or 0)", "off",
+	{{"NVM_STRICT", SWITCH_FORM, "off",
 	  "stop with status 125 where emulation is impossible"},
 	 .kind = KIND_BOOL, .member = MEMBER(strict), .choices = switches},
 	{{"NVM_LOG", "error, warn, info or debug", "warn", "which messages to log"},
@@ -474,6 +475,8 @@ static const char *contradiction(const struct nve_options *o)
 	if (replays && o->dram_lat_ps)
 		return "NVM_DRAM_LAT: not with NVM_COUNTERS=replay, which takes latencies from the "
 		       "record";
+	if (replays && o->heat)
+		return "NVM_HEAT: not with NVM_COUNTERS=replay, since a record has no addresses";
 	if (replays && o->placing != NVE_PLACE_ALL)
 		return "NVM_PLACE: not with NVM_COUNTERS=replay, which takes placement from the "
 		       "record";
@@ -517,6 +520,11 @@ int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_opti
 bool nve_options_emulate(const struct nve_options *o)
 {
 	return o->rlat_ps || o->wlat_ps || o->device[0];
+}
+
+bool nve_options_measure(const struct nve_options *o)
+{
+	return nve_options_emulate(o) || o->heat;
 }
 
 static int check_latency(const char *name, uint64_t target_ps, uint64_t dram_lat_ps,

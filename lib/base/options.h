@@ -79,6 +79,9 @@ int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_opti
 /* Does it ask for emulation: is a latency or a device set? */
 bool nve_options_emulate(const struct nve_options *o);
 
+/* Or at least for what emulation measures? */
+bool nve_options_measure(const struct nve_options *o);
+
 /* Checks latencies against the DRAM latency in force. Returns 0, or -ERANGE with a message that
  * names both. */
 int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,

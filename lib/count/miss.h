@@ -23,8 +23,9 @@ struct nve_miss {
 /* Both are called in the handler, on the thread whose misses they are, outside the fault guard:
  * signal-safe, no lock that may be held by what was interrupted. */
 struct nve_miss_sink {
-	/* A window has seen the program miss this line: whose is it? Asked then, since the memory
-	 * may be another's by the time that stall falls to the line. NULL: place is 0. */
+	/* A window or a sample has seen the program stand still for this line: whose is it? Asked
+	 * then, since the memory may be another's by the time that stall falls to the line. 0:
+	 * nobody's that is known. NULL: place is 0. */
 	uint64_t (*locate)(uint64_t addr);
 	void (*take)(const struct nve_miss *misses, size_t count);
 };

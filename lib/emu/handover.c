@@ -155,7 +155,7 @@ void nve_handover_after_wait(uint64_t address)
 
 static uint32_t kinds(const struct nve_options *options)
 {
-	if (options->inject == NVE_INJECT_OFF)
+	if (options->inject == NVE_INJECT_OFF || !nve_options_emulate(options))
 		return 0;
 	switch (options->handover) {
 	case NVE_HANDOVER_AT_SYNC: return NVE_HANDOVER_SYNC | NVE_HANDOVER_REGION;

@@ -32,16 +32,10 @@ struct nve_heat *nve_heat_init(void *mem, uint32_t rows)
 	return h;
 }
 
-/* Entries: number of a row, from 1 on; 0: free. */
-static uint32_t *index_of(struct nve_heat *h)
+/* Where the key's entry is or would be: the number of its row, from 1 on, or 0. */
+static const uint32_t *entry_of(const struct nve_heat *h, uint64_t key)
 {
-	return (uint32_t *)(void *)&h->row[h->capacity];
-}
-
-/* Where the key's entry is or would be. */
-static uint32_t *entry_of(struct nve_heat *h, uint64_t key)
-{
-	uint32_t *index = index_of(h);
+	const uint32_t *index = (const uint32_t *)(const void *)&h->row[h->capacity];
 	uint32_t i = (uint32_t)(key * 0x9e3779b97f4a7c15u >> 32) & h->mask;
 
 	while (index[i] && h->row[index[i] - 1].key != key)
@@ -49,11 +43,18 @@ static uint32_t *entry_of(struct nve_heat *h, uint64_t key)
 	return &index[i];
 }
 
+const struct nve_heat_row *nve_heat_find(const struct nve_heat *h, uint64_t key)
+{
+	uint32_t number = *entry_of(h, key);
+
+	return number ? &h->row[number - 1] : NULL;
+}
+
 static struct nve_heat_row *row_of(struct nve_heat *h, uint64_t key)
 {
 	const uint64_t rest = NVE_HEAT_KEY(NVE_HEAT_REST, 0);
 	uint32_t rows = atomic_load_explicit(&h->rows, memory_order_relaxed);
-	uint32_t *entry = entry_of(h, key);
+	uint32_t *entry = (uint32_t *)(uintptr_t)entry_of(h, key);
 
 	if (*entry)
 		return &h->row[*entry - 1];

@@ -82,6 +82,9 @@ struct nve_heat *nve_heat_init(void *mem, uint32_t rows);
 /* The misses of one sample; at_ns: time since the heat's start. */
 void nve_heat_add(struct nve_heat *h, const struct nve_miss *miss, size_t count, uint64_t at_ns);
 
+/* The row of a key; NULL: there is none. */
+const struct nve_heat_row *nve_heat_find(const struct nve_heat *h, uint64_t key);
+
 /* Adds a thread's table to the process's, its batch under way included. */
 void nve_heat_merge(struct nve_heat *to, const struct nve_heat *from);
 

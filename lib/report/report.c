@@ -320,6 +320,7 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 	nve_report_regions(&j, &s->regions);
 	nve_report_placement(&j, &s->placement);
 	nve_report_timeline(&j, &s->timeline);
+	nve_report_heat(&j, &s->heat);
 	write_threads(&j, s);
 	nve_json_close(&j);
 	return nve_json_finish(&j);

@@ -15,6 +15,7 @@
 #include "count/ahead/interp.h"
 #include "count/pmu/pmu.h"
 #include "count/source.h"
+#include "report/heat.h"
 #include "report/placement.h"
 #include "report/regions.h"
 
@@ -130,6 +131,7 @@ struct nve_snapshot {
 	struct nve_placement_snapshot placement;
 	struct nve_totals totals;
 	struct nve_timeline_snapshot timeline;
+	struct nve_heat_snapshot heat;
 	/* instructions that ended windows early, most frequent first; unused names are empty */
 	struct {
 		char name[24];

@@ -27,14 +27,14 @@ assert re.fullmatch(r"nvmemu \d+\.\d+\.\d+\n", run("--version").stdout)
 top = run("--help")
 assert top.returncode == 0 and top.stderr == ""
 commands = re.findall(r"^  (\w+) +\w.*$", top.stdout, re.M)
-assert {"env", "calibrate", "devices", "doctor", "predict", "report", "run", "sweep",
+assert {"env", "calibrate", "devices", "doctor", "heat", "predict", "report", "run", "sweep",
         "validate"} == set(commands), commands
 for command in commands:
     told = run(command, "--help")
     assert told.returncode == 0 and told.stderr == "", told
     assert told.stdout.startswith(f"usage: nvmemu {command}"), told.stdout
     fails(2, f"nvmemu {command}: unrecognized option '--nonsense'", command, "--nonsense")
-    if command not in ("devices", "predict", "report", "run", "sweep"):
+    if command not in ("devices", "heat", "predict", "report", "run", "sweep"):
         fails(2, f"nvmemu {command}: unexpected argument 'more'", command, "more")
 fails(2, "no command 'nonsense'", "nonsense")
 fails(2, "which command?")

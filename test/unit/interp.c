@@ -1,6 +1,8 @@
 /* The interpreter on hand-made instructions: how runs end, what is unknown, what is announced. */
+#include <errno.h>
 #include <string.h>
 
+#include "count/ahead/address.h"
 #include "small_world.h"
 #include "unit.h"
 
@@ -403,10 +405,49 @@ static void exchanges_compare(void **state)
 	assert_int_equal(small.cpu.gpr[RDX], 9);
 }
 
+/* Addresses by registers alone: nothing is read, written or run. */
+static void addresses(void **state)
+{
+	uint64_t gpr[16] = {0}, addr = 0;
+	(void)state;
+	small_reset();
+	gpr[RDI] = DATA_ADDR;
+	gpr[RSI] = 3;
+	gpr[RDX] = DATA_ADDR + 64;
+	PUT(0x48, 0x8b, 0x44, 0xf7, 0x10);    /* mov 0x10(%rdi,%rsi,8),%rax */
+	PUT(0x48, 0x89, 0x02);                /* mov %rax,(%rdx) */
+	PUT(0x0f, 0x10, 0x42, 0x20);          /* movups 0x20(%rdx),%xmm0 */
+	PUT(0x48, 0x8b, 0x05, 0x10, 0, 0, 0); /* mov 0x10(%rip),%rax */
+	PUT(0x48, 0x01, 0xd8);                /* add %rbx,%rax */
+	PUT(0x5b);                            /* pop %rbx */
+	PUT(0x64, 0x48, 0x8b, 0x02);          /* mov %fs:(%rdx),%rax */
+	assert_int_equal(nve_interp_address(small.interp, &small.world, gpr, CODE_ADDR, &addr), 0);
+	assert_int_equal(addr, DATA_ADDR + 24 + 16);
+	assert_int_equal(nve_interp_address(small.interp, &small.world, gpr, CODE_ADDR + 5, &addr),
+			 0);
+	assert_int_equal(addr, DATA_ADDR + 64);
+	assert_int_equal(nve_interp_address(small.interp, &small.world, gpr, CODE_ADDR + 8, &addr),
+			 0);
+	assert_int_equal(addr, DATA_ADDR + 96);
+	assert_int_equal(nve_interp_address(small.interp, &small.world, gpr, CODE_ADDR + 12, &addr),
+			 0);
+	assert_int_equal(addr, CODE_ADDR + 19 + 16);
+	addr = 77;
+	for (uint64_t at = 19; at <= 23; at += at == 19 ? 3 : 1)
+		assert_int_equal(
+			nve_interp_address(small.interp, &small.world, gpr, CODE_ADDR + at, &addr),
+			-ENOENT);
+	assert_int_equal(nve_interp_address(small.interp, &small.world, gpr, 0x1000, &addr),
+			 -ENOENT);
+	assert_int_equal(addr, 77);
+	assert_int_equal(small.accesses, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(limit_is_kept, reset),
+		cmocka_unit_test_setup(addresses, reset),
 		cmocka_unit_test_setup(system_calls_end_a_run, reset),
 		cmocka_unit_test_setup(traps_end_a_run, reset),
 		cmocka_unit_test_setup(quotients_that_do_not_fit_trap, reset),

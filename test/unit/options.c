@@ -402,6 +402,21 @@ static void emulates_with_a_latency(void **state)
 	assert_true(nve_options_emulate(&options));
 	assert_int_equal(parse("NVM_DRAM_LAT=90", "NVM_OUT=x", NULL), 0);
 	assert_false(nve_options_emulate(&options));
+	assert_false(nve_options_measure(&options));
+	/* Heat needs no latency. */
+	assert_int_equal(parse("NVM_HEAT=on", NULL, NULL), 0);
+	assert_false(nve_options_emulate(&options));
+	assert_true(nve_options_measure(&options));
+	assert_int_equal(parse("NVM_HEAT=off", "NVM_RLAT=300", NULL), 0);
+	assert_true(nve_options_measure(&options) && !options.heat);
+}
+
+static void no_heat_of_a_record(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("NVM_HEAT=on", "NVM_COUNTERS=replay:x", NULL), -EINVAL);
+	assert_non_null(strstr(error.text, "NVM_HEAT"));
+	assert_int_equal(parse("NVM_HEAT=on", "NVM_COUNTERS=ahead", NULL), 0);
 }
 
 static void latency_below_dram(void **state)
@@ -489,6 +504,7 @@ int main(void)
 		cmocka_unit_test(others_are_left_alone),
 		cmocka_unit_test(first_of_two_counts),
 		cmocka_unit_test(emulates_with_a_latency),
+		cmocka_unit_test(no_heat_of_a_record),
 		cmocka_unit_test(latency_below_dram),
 		cmocka_unit_test(values_print_as_written),
 		cmocka_unit_test(defaults_print_as_documented),

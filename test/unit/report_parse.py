@@ -20,10 +20,11 @@ report = json.loads(text.decode("utf-8"), object_pairs_hook=no_doubles)
 check_schema(report)
 assert report["schema"] == "nvmemu-report" and report["version"] == 1
 assert list(report) == ["schema", "version", "program", "emulated", "why_not", "machine", "settings",
-                        "sources", "totals", "regions", "timeline", "threads_total", "threads_not_listed",
+                        "sources", "totals", "regions", "timeline", "heat", "sites", "threads_total", "threads_not_listed",
                         "threads_not_emulated", "threads"]
 assert report["program"]["name"] == "app\ufffd\""
 assert report["settings"]["NVM_OUT"] == '/tmp/a "b"'
+assert report["heat"] is None and report["sites"] is None  # nobody asked
 assert report["totals"]["stall_share"] == 0.25
 assert report["totals"]["windows"]["mean_steps"] == 1000.5
 assert report["totals"]["windows"]["stop_instructions"][0] == {"name": "vpcmpub", "count": 99}

@@ -12,6 +12,7 @@
 #include "count/ahead/dirty.h"
 #include "count/ahead/lateness.h"
 #include "count/ahead/learned.h"
+#include "count/ahead/misses_sample.h"
 #include "count/ahead/pace.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/stop_names.h"
@@ -34,6 +35,7 @@ enum {
 /* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
 #define MIN_WAITED  0.02
 #define FADE_CYCLES 2e5
+#define NEWS_LABEL  0.1
 
 /* Process-wide. */
 static struct {
@@ -426,16 +428,19 @@ static bool is_disturbed(struct nve_ahead *a, const struct nve_ahead_tick *tick,
 	return nve_lateness_is_late(&a->lateness, tick->at_ns, shared.tick_ns) || tick->preempted;
 }
 
-/* How long a window may be taken: see budget.h. */
-static int choose_octave(struct nve_ahead *a, uint64_t ip, uint64_t cpu_ns, bool disturbed)
+/* How long a window may be taken: see budget.h. news: the stream of misses would have one. */
+static int choose_octave(struct nve_ahead *a, uint64_t ip, struct nve_budget_sample sample,
+			 bool news)
 {
 	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
-	struct nve_budget_sample sample = {.cpu_ns = cpu_ns, .disturbed = disturbed};
 
 	/* has a window passed the instruction, or is at most its kind known? */
 	sample.known = e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
 	if (sample.known)
 		nve_learned_label(e, &sample.label);
+	/* what hardly stalls is no news */
+	if (news && sample.label >= NEWS_LABEL)
+		sample.known = false;
 	return nve_budget_choose(&a->budget, &sample, shared.budget_ppm);
 }
 
@@ -451,17 +456,13 @@ static void keep_pace(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns
 	nve_pace_sample(&a->pace, registers, (double)nve_ns_to_tsc(cpu_ns, shared.cal.tsc_khz));
 }
 
-/* Which lines the instructions of a window waited for. */
-static void learn_misses(struct nve_ahead *a, const struct nve_window_result *r)
+/* What the instructions of a window waited for. */
+static void learn_waits(struct nve_ahead *a, const struct nve_window_result *r)
 {
-	size_t count;
-	struct nve_wait *wait = nve_window_waits(a->window, &count);
-
 	if (shared.waits)
 		nve_waits_tell_window(shared.waits, a->window, r, shared.dirty);
 	if (a->misses)
-		nve_misses_learn(a->misses, wait, count, nve_window_lines(a->window), r->steps,
-				 shared.dirty);
+		nve_misses_learn_window(a->misses, a->window, r->steps, shared.dirty);
 }
 
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
@@ -469,6 +470,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 {
 	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP], saved_ns = 0;
 	struct nve_window_result r = {0};
+	struct nve_misses_sample miss;
 	bool in_kernel;
 	int octave;
 	double label = 0;
@@ -480,12 +482,18 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		return 0;
 	}
 	in_kernel = is_after_syscall(uc, guard) || tick.in_kernel;
-	octave = choose_octave(a, ip, cpu_ns, is_disturbed(a, &tick, in_kernel));
+	miss = nve_misses_sample(a->misses, a->window, uc, guard);
+	octave = choose_octave(a, ip,
+			       (struct nve_budget_sample){
+				       .cpu_ns = cpu_ns,
+				       .disturbed = is_disturbed(a, &tick, in_kernel),
+			       },
+			       miss.is_news);
 	if (octave >= 0) {
 		guard(true);
 		saved_ns = look(a, uc, octave, in_kernel, &r);
 		guard(false);
-		learn_misses(a, &r);
+		learn_waits(a, &r);
 	} else {
 		keep_pace(a, uc, cpu_ns, in_kernel);
 	}
@@ -501,7 +509,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 	}
 	answer(a, cpu_ns, label);
 	if (a->misses)
-		nve_misses_spread(a->misses, ip, label * (double)cpu_ns);
+		nve_misses_spread(a->misses, ip, label * (double)cpu_ns, miss.addr);
 	return saved_ns;
 }
 

@@ -1,8 +1,10 @@
 #include "count/ahead/interp.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "count/ahead/address.h"
 #include "count/ahead/cpu_context.h"
 #include "count/ahead/exec.h"
 #include "count/ahead/host.h"
@@ -16,6 +18,7 @@ struct nve_interp {
 	struct nve_decoder decoder;
 	ZydisMnemonic stopped_at;
 	struct nve_overlay overlay;
+	struct nve_cpu addressing; /* of nve_interp_address() */
 	struct nve_insn cache[CACHE_ENTRIES];
 };
 
@@ -78,6 +81,27 @@ static int fetch(struct nve_run *run, const struct nve_insn **out)
 	__builtin_prefetch(cache_entry(run->in, run->ip + insn->length));
 	*out = insn;
 	return stop;
+}
+
+/* Vector registers index a gather; the stack pointer has moved on. */
+static bool has_plain_address(const struct nve_insn *insn)
+{
+	return insn->has_mem && insn->segment == NVE_SEGMENT_FLAT && !(insn->flow & NVE_FLOW_STACK);
+}
+
+int nve_interp_address(struct nve_interp *in, const struct nve_interp_world *world,
+		       const uint64_t gpr[16], uint64_t ip, uint64_t *addr)
+{
+	const struct nve_insn *insn;
+	struct nve_cpu *cpu = &in->addressing;
+	struct nve_run run = {
+		.in = in, .overlay = &in->overlay, .cpu = cpu, .world = world, .ip = ip};
+
+	nve_overlay_clear(&in->overlay);
+	memcpy(cpu->gpr, gpr, sizeof(cpu->gpr));
+	if (fetch(&run, &insn) || !has_plain_address(insn) || nve_mem_addr(&run, insn, addr))
+		return -ENOENT;
+	return 0;
 }
 
 static void tell_flow(const struct nve_interp_world *world, const struct nve_insn *insn)

@@ -1,13 +1,16 @@
 /*
  * From stall time to lines. Time samples tell at which instruction a thread stands still; windows
- * tell which lines that instruction waits for. For each instruction this keeps a sample of the
- * lines that the last windows saw it wait for, and each time sample's stall is spread over them.
+ * tell for which lines that instruction waits.
  *
- * By instruction and not by window, since a window shows only the loop that it met, while most
- * samples come without one. Each window has the same number of lines in the sample, drawn in
- * proportion to the time waited: windows are (much like samples) spread evenly over time, so a
- * phase in which the instruction misses one kind of memory counts by the time that it takes, not by
- * the misses of its windows.
+ * The access just before a sampled instruction has most often left the registers that its address
+ * is made of as they were: then the sample itself tells the line, and whose it is. Where that is
+ * not to be had, or windows have seen that the instruction finds such memory in the cache, the
+ * sample's stall is spread over lines that the last windows saw the instruction wait for. By
+ * instruction and not by window, since a window shows only the loop that it met, while most samples
+ * come without one. Each window leaves the same number of lines, drawn in proportion to the time
+ * waited: windows are, much like samples, spread evenly over time, so that a phase in which the
+ * instruction misses one kind of memory counts by the time that it takes, not by the misses of its
+ * windows.
  *
  * Pure; one thread's. Signal-safe.
  */
@@ -24,10 +27,11 @@
 
 /* An instruction (that comes just after the access, as samples show it) stood still for a line. */
 struct nve_wait {
-	uint64_t ip;
-	float cycles;   /* as modelled */
-	uint16_t line;  /* in struct nve_lines */
-	uint16_t entry; /* for nve_misses_learn() */
+	uint64_t ip, access_ip; /* the instruction; the one that makes the access */
+	float cycles;           /* as modelled */
+	uint16_t line;          /* in struct nve_lines */
+	bool missed;            /* for memory; false: for a cache */
+	uint16_t entry;         /* for nve_misses_learn() */
 };
 
 struct nve_misses;
@@ -40,9 +44,16 @@ struct nve_misses *nve_misses_init(void *mem, const struct nve_miss_sink *sink);
 void nve_misses_learn(struct nve_misses *m, struct nve_wait *wait, size_t count,
 		      const struct nve_lines *lines, uint32_t steps, struct nve_dirty_table *dirty);
 
+/* The instruction whose access a sampled one waits for; 0: no window has seen it wait. */
+uint64_t nve_misses_access(const struct nve_misses *m, uint64_t ip);
+
+/* Would a window at an instruction tell what nobody knows yet: what it waits for, or whether lines
+ * like that at addr (0: not known), which it accesses, get written? */
+bool nve_misses_is_news(const struct nve_misses *m, uint64_t ip, uint64_t addr);
+
 /* A sample at an instruction stands for stall_ns: the sink gets lines that stand for that, and for
- * what samples before it left over. */
-void nve_misses_spread(struct nve_misses *m, uint64_t ip, double stall_ns);
+ * what samples before it left over. addr: what the access before it touched; 0: not known. */
+void nve_misses_spread(struct nve_misses *m, uint64_t ip, double stall_ns, uint64_t addr);
 
 /* An epoch ends, in which the thread stalled for stall_ns in all, samples without an answer
  * included. The difference to what was spread goes with the next sample; what was still left of the

@@ -22,7 +22,7 @@ void nve_waits_tell(const struct nve_waits_sink *sink, const struct nve_waits_wi
 	for (size_t i = 0; i < w->count; i++) {
 		const struct nve_line *line = &w->lines->line[w->wait[i].line];
 
-		if (!line->missed)
+		if (!line->missed || !w->wait[i].missed)
 			continue;
 		sink->wait(line->id * NVE_LINE_BYTES,
 			   (double)w->wait[i].cycles / NVE_MAX(line->latency, 1u),

@@ -6,6 +6,7 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "count/ahead/address.h"
 #include "count/ahead/touch.h"
 
 enum {
@@ -17,8 +18,9 @@ enum {
 /* What one interpreted instruction did to memory, and for how long it held up the others. */
 struct observation {
 	float stood, waited; /* as modelled, cycles: in all, and for a line from memory */
+	uint64_t ip;
 	uint32_t step;
-	uint16_t line; /* the last that missed, in the window's lines */
+	uint16_t line; /* the last that it touched, a missed one if any; in the window's lines */
 	bool accessed, is_branch, modelled;
 	struct nve_core_access core;
 };
@@ -56,6 +58,17 @@ size_t nve_window_bytes(void)
 	return window_bytes() + nve_interp_bytes();
 }
 
+static void note_wait(struct nve_window *w, uint64_t ip, const struct observation *o, bool missed)
+{
+	if (!w->plan.notes_waits || !o->accessed || o->stood <= 0 || w->waits == CORE_STEPS)
+		return;
+	w->wait[w->waits++] = (struct nve_wait){.ip = ip,
+						.access_ip = o->ip,
+						.cycles = o->stood,
+						.line = o->line,
+						.missed = missed};
+}
+
 /*
  * The interrupt is taken when the instruction that held up the others retires: a sample shows the
  * one after it. So what time sampled at an instruction means is told by the access just before it.
@@ -71,9 +84,7 @@ static void suspect(struct nve_window *w, uint64_t ip)
 
 	if (e)
 		nve_learned_add(w->learned, e, waited, all);
-	if (waited && w->plan.notes_waits && w->waits < CORE_STEPS)
-		w->wait[w->waits++] =
-			(struct nve_wait){.ip = ip, .cycles = o->stood, .line = o->line};
+	note_wait(w, ip, o, waited != 0);
 	if (o->accessed) {
 		w->result.class_waited += waited;
 		w->result.class_all += all;
@@ -106,7 +117,7 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 
 	if (!w->now.is_branch || w->now.accessed)
 		w->before = w->now;
-	w->now = (struct observation){.step = step};
+	w->now = (struct observation){.ip = ip, .step = step};
 	if (ip == w->plan.sample_ip && step > 0)
 		pass(w, step);
 	/* In the reorder window an access says nothing, but none at all does. */
@@ -204,8 +215,9 @@ static void observe(struct nve_window *w, struct nve_line *line, const struct nv
 	core->stores |= (a->kind & NVE_ACCESS_WRITE) != 0;
 	if (line->missed) {
 		core->filled = &line->filled;
-		w->now.line = (uint16_t)(line - w->lines.line);
 	}
+	if (line->missed || !core->filled)
+		w->now.line = (uint16_t)(line - w->lines.line);
 	if (!fresh)
 		return;
 	core->missing |= line->missed;
@@ -392,6 +404,14 @@ enum nve_before nve_window_before(struct nve_window *w, uint64_t ip)
 	w->code_page = 0;
 	w->started_tsc = nve_tsc();
 	return nve_interp_before(w->interp, &w->world, ip);
+}
+
+int nve_window_address(struct nve_window *w, const ucontext_t *uc, uint64_t ip, uint64_t *addr)
+{
+	w->code_page = 0;
+	w->started_tsc = nve_tsc();
+	nve_cpu_registers(uc, w->cpu.gpr);
+	return nve_interp_address(w->interp, &w->world, w->cpu.gpr, ip, addr);
 }
 
 const struct nve_lines *nve_window_lines(const struct nve_window *w)

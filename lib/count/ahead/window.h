@@ -80,6 +80,11 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 /* What the instruction before an address is, read like a window reads code. In the fault guard. */
 enum nve_before nve_window_before(struct nve_window *w, uint64_t ip);
 
+/* The address that the memory operand of an instruction has with the registers of an interrupted
+ * context. 0; -ENOENT: it has none, or one that general registers alone do not tell. In the fault
+ * guard; not during a window. */
+int nve_window_address(struct nve_window *w, const ucontext_t *uc, uint64_t ip, uint64_t *addr);
+
 /* The lines of the last window, the loop around its sample, and its interpreter. */
 const struct nve_lines *nve_window_lines(const struct nve_window *w);
 /* Its waits for lines from memory, where the plan wanted them; the caller may change them. */

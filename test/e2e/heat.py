@@ -1,0 +1,197 @@
+"""Heat, from a program's misses to the command's tables. Arguments: library, victims, command, a
+program of known heat."""
+import csv
+import gzip
+import io
+import json
+import re
+import subprocess
+import sys
+
+from victim import check_sums, clean, fresh, programs, run, succeeds
+
+nvmemu, hotsites = sys.argv[3:5]
+HEAT = {"NVM_HEAT": "on", "NVM_DRAM_LAT": "100"}
+folder = fresh()
+
+
+def heat(*args, status=0, error=""):
+    done = subprocess.run([nvmemu, "heat", *map(str, args)], env=clean, capture_output=True,
+                          text="pprof" not in args)
+    assert done.returncode == status, (args, done)
+    if error:
+        assert error in done.stderr, (args, done.stderr)
+        assert done.stdout == "", (args, done.stdout)
+    else:
+        assert not done.stderr, (args, done.stderr)
+    return done.stdout
+
+
+def measured(name, pattern, settings):
+    out = folder / name
+    done = succeeds(hotsites, pattern, 1.5, 256, settings=settings | {"NVM_OUT": str(out)})
+    return out, json.loads(done.stdout), json.loads(out.read_text())
+
+
+# A run of heat alone: nothing is owed; the account adds up to the nanosecond.
+out, truth, report = measured("alone.json", "mixed", HEAT)
+check_sums(report)
+told = report["heat"]
+assert report["totals"]["delay_owed_ns"] == 0 and report["emulated"] == "yes"
+assert told["stall_ns"] == report["totals"]["stall_ns"]
+assert told["stall_ns"] == told["attributed_ns"] + told["unattributed_ns"]
+sites = report["sites"]
+assert len(sites) == told["sites_total"] - told["sites_not_listed"]
+if not report["totals"]["counters"]["epochs"]:  # else both are scaled, each for itself
+    for rows in (sites, told["kinds"]):
+        assert sum(row["stall_ns"] for row in rows) == told["attributed_ns"], rows
+for row in sites + told["kinds"] + told["arenas"]:
+    assert row["stall_wb_ns"] <= row["stall_ns"], row
+    off = abs(sum(row["over_time_ns"]) - row["stall_ns"])
+    assert off <= len(row["over_time_ns"]) + 1e-5 * row["stall_ns"], row
+    assert len(row["over_time_ns"]) <= told["buckets"], row
+assert [row["stall_ns"] for row in sites] == sorted((row["stall_ns"] for row in sites), reverse=True)
+ids = [site["id"] for site in sites if site["id"]]
+assert len(ids) == len(set(ids))
+for site in sites:
+    assert site["depth"] == len(site["frames"]) <= 8
+    assert all(frame["module"] < len(told["modules"]) for frame in site["frames"])
+
+# Off: no heat, and the command says so.
+off = folder / "off.json"
+succeeds("/bin/true", settings={"NVM_RLAT": "300", "NVM_DRAM_LAT": "100", "NVM_OUT": str(off)})
+plain = json.loads(off.read_text())
+assert plain["heat"] is None and plain["sites"] is None
+heat(off, status=1, error="no heat in it")
+heat(folder / "none.json", status=1, error="none.json")
+heat(status=2, error="which report?")
+heat("--by", "page", out, status=2, error="by")
+heat("--sort", "age", out, status=2, error="sort")
+heat("--top", "-1", out, status=2, error="top")
+heat("--format", "dhat", "--by", "kind", out, status=2, error="of sites only")
+heat("diff", out, status=2, error="two reports")
+done = run("/bin/true", settings=HEAT | {"NVM_COUNTERS": "replay:x"})
+assert done.returncode == 125 and "NVM_HEAT" in done.stderr, done
+
+# The table, its forms, and what each of them adds up to.
+text = heat(out)
+assert text.splitlines()[0].split()[:3] == ["rank", "heat%", "+-"], text
+assert "unattributed: " in text and "samples lost: 0" in text
+rows = json.loads(heat("--format", "json", out))["rows"]
+assert sum(row["stall"] for row in rows) == sum(site["stall_ns"] for site in sites)
+table = list(csv.DictReader(io.StringIO(heat("--format", "csv", out))))
+assert [row["id"] for row in table[:-1]] == [row["id"] or "" for row in rows]
+assert [int(row["stall_ns"]) for row in table] == [row["stall"] for row in rows] + [
+    told["unattributed_ns"]]
+allocs = [row["allocs"] for row in json.loads(heat("--format", "json", "--sort", "allocs", out))["rows"]]
+known = [n for n in allocs if n is not None]
+assert known == sorted(known, reverse=True) and allocs[:len(known)] == known
+assert len(heat("--top", "2", out).splitlines()) == 1 + 2 + (len(rows) > 2) + 2
+for by in ("arena", "thread", "kind"):
+    assert heat("--by", by, out).splitlines()[0].split()[-1] == by
+map_ = heat("--over-time", "--top", "1", out).splitlines()
+assert re.search(r" \|[ .0-9]*9[ .0-9]*\|$", map_[-2]), map_
+
+# By name: blocks know who asked for them, with what was inlined and where.
+by_name = {frame["function"]: row for row in rows for frame in row["stack"] if frame["function"]}
+named = any(row["stack"] and row["stack"][0]["function"] for row in rows)
+for name in [f"site{i}" for i in range(8)] if named else []:
+    row = by_name[name]
+    assert row["kind"] == "heap" and row["allocs"] == 1 and row["frees"] == 0, row
+    frames = [frame["function"] for frame in row["stack"]]
+    assert frames[:2] == ["allocate", name], frames
+    assert row["stack"][1]["file"].endswith("hotsites.c") and row["stack"][1]["line"] > 0
+    assert row["label"].startswith(f"{name} (hotsites.c:"), row
+assert "allocate (" in heat("--stacks", out) or not named
+assert "hotsites!0x" in heat("--no-symbols", "--top", "0", out)
+
+# What is hot: by far more than chance or a busy machine could turn around.
+if named and report["totals"]["stall_share"] > 0.2:
+    shares = [by_name[f"site{i}"]["share"] for i in range(8)]
+    assert shares[0] > 0.25 and shares[0] > 2 * shares[3] and shares[1] > shares[5], shares
+    assert by_name["site0"]["reads"] > by_name["site0"]["writes"]
+    assert by_name["site1"]["writes"] > by_name["site1"]["reads"]
+
+# Folded stacks: the program's root first, every nanosecond there.
+folded = [line.rsplit(" ", 1) for line in heat("--format", "folded", out).splitlines()]
+assert sum(int(n) for _, n in folded) == told["stall_ns"]
+assert not named or any(stack.split(";")[-2].startswith("site0 ") for stack, _ in folded
+                        if ";" in stack)
+bytes_ = [line.rsplit(" ", 1) for line in
+          heat("--format", "folded", "--weight", "peak", out).splitlines()]
+assert sum(int(n) for _, n in bytes_) >= 255 << 20
+
+# DHAT: all that its viewer asks for, and numbers of frames that are there.
+dhat = json.loads(heat("--format", "dhat", out))
+assert dhat["dhatFileVersion"] == 2 and dhat["bklt"] and dhat["bkacc"]
+assert {"mode", "verb", "tu", "Mtu", "tuth", "cmd", "pid", "te", "tg", "pps", "ftbl"} <= set(dhat)
+assert dhat["ftbl"][0] == "[root]" and len(dhat["ftbl"]) == len(set(dhat["ftbl"]))
+assert len(dhat["pps"]) == len(rows)
+for point, row in zip(dhat["pps"], rows):
+    assert set(point) == {"tb", "tbk", "tl", "mb", "mbk", "gb", "gbk", "eb", "ebk", "rb", "wb", "fs"}
+    assert point["fs"] and all(0 < n < len(dhat["ftbl"]) for n in point["fs"]), point
+    assert point["wb"] == 64 * row["writes"] and point["rb"] == 64 * row["accesses"]
+used = {n for point in dhat["pps"] for n in point["fs"]}
+assert used == set(range(1, len(dhat["ftbl"])))
+
+
+# pprof: the message read back by its wire format.
+def varint(data, at):
+    value = shift = 0
+    while True:
+        value |= (data[at] & 0x7f) << shift
+        shift += 7
+        at += 1
+        if not data[at - 1] & 0x80:
+            return value, at
+
+
+def fields(data):
+    at, found = 0, {}
+    while at < len(data):
+        key, at = varint(data, at)
+        value, at = varint(data, at)
+        assert key & 7 in (0, 2), key
+        if key & 7 == 2:
+            value, at = data[at:at + value], at + value
+            assert at <= len(data)
+        found.setdefault(key >> 3, []).append(value)
+    return found
+
+
+profile = fields(gzip.decompress(heat("--format", "pprof", out)))
+strings = [s.decode() for s in profile[6]]
+assert strings[0] == "" and len(strings) == len(set(strings))
+types = [fields(t) for t in profile[1]]
+assert [strings[t[1][0]] for t in types][:2] == ["stall", "accesses"]
+locations = {fields(x)[1][0]: fields(x) for x in profile[4]}
+functions = {fields(x)[1][0]: strings[fields(x)[2][0]] for x in profile[5]}
+mappings = {fields(x)[1][0] for x in profile[3]}
+samples = [fields(x) for x in profile[2]]
+assert len(samples) == len(rows)
+for sample, row in zip(samples, rows):
+    assert sample[2][:2] == [row["stall"], row["accesses"]]
+    lines = [functions[fields(line)[1][0]] for n in sample[1] for line in locations[n][4]]
+    assert all(locations[n][2][0] in mappings for n in sample[1])
+    if row["kind"] == "heap" and row["stack"]:
+        assert lines == [frame["function"] or line for frame, line in zip(row["stack"], lines)]
+        assert len(lines) == len(row["stack"])
+
+# Together with emulation, in another process: sites are the same ones.
+other, _, second = measured("other.json", "phases", HEAT | {"NVM_RLAT": "150"})
+check_sums(second)
+assert second["totals"]["delay_owed_ns"] > 0 or second["totals"]["stall_ns"] < 1000000
+common = {site["id"] for site in second["sites"]} & set(ids)
+assert len(common) >= 8, (ids, second["sites"])
+difference = heat("diff", out, other)
+assert "change" in difference.splitlines()[0] and "only in" not in "".join(
+    line for line in difference.splitlines() if " site0 (" in line)
+both = json.loads(heat("--format", "json", out, other))
+assert both["stall_ns"] == told["stall_ns"] + second["heat"]["stall_ns"]
+
+# A child has heat of its own.
+children = fresh()
+succeeds("/bin/sh", "-c", f"{hotsites} mixed 0.3 64 >{children}/a; :",
+         settings=HEAT | {"NVM_OUT": f"{children}/%e.%p.json"})
+names = sorted(path.name.split(".")[0] for path in children.glob("*.json"))
+assert names[0].startswith("nvmemu-hotsites"[:15]) and len(names) == 2, names
