@@ -61,7 +61,8 @@ static struct nve_line *add(size_t i, float cycles, bool missed)
 	line->first_step = STEPS - 100;
 	line->latency = 200;
 	line->missed = missed;
-	wait[i] = (struct nve_wait){.cycles = cycles, .line = (uint16_t)(line - lines.line)};
+	wait[i] = (struct nve_wait){
+		.cycles = cycles, .missed = true, .line = (uint16_t)(line - lines.line)};
 	return line;
 }
 
