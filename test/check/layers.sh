@@ -19,7 +19,7 @@ lib/heap: base count
 lib/report: base count
 preload: base emu heap runtime.h markers.h placing.h source_lines.h stats.h nvmemu.h
 cli: base count report bench calibrated.h chase.h counters.h enter.h presets.h nvmemu.h
-bench: base count
+bench: base count nvmemu.h
 '
 
 check_include() { # file, included, allowed

@@ -214,7 +214,7 @@ static bool is_followed(const struct nve_line *line, uint32_t steps)
 static void learn_dirty(struct nve_ahead *a, const struct nve_window_result *r)
 {
 	const struct nve_lines *lines = nve_window_lines(a->window);
-	double sum = 0, probability = 0, weight;
+	double sum = 0, probability = 0;
 	uint64_t ip = 0;
 	bool known = false;
 	uint32_t n = 0;
@@ -234,17 +234,13 @@ static void learn_dirty(struct nve_ahead *a, const struct nve_window_result *r)
 		if (line->first_ip != ip)
 			known = nve_dirty_probability(shared.dirty, line->first_ip, &probability);
 		ip = line->first_ip;
-		if (!known)
-			continue;
-		sum += probability;
-		n++;
+		sum += known ? probability : 0;
+		n += known;
 	}
-	if (!n || r->real_cycles <= r->resident_cycles)
-		return;
-	weight = 1 - r->resident_cycles / r->real_cycles;
-	nve_dirty_end_window(&a->dirty, weight, sum / n);
-	a->counts.dirty_weight += weight;
-	a->counts.dirty += weight * sum / n;
+	if (n && r->real_cycles > r->resident_cycles)
+		nve_dirty_end_window(&a->dirty, 1 - r->resident_cycles / r->real_cycles, sum / n);
+	a->counts.dirty_weight = a->dirty.all;
+	a->counts.dirty = a->dirty.fraction;
 }
 
 /*
