@@ -15,6 +15,7 @@ struct reading {
 	uint64_t *place;    /* by number of the thread: where its next epoch goes */
 	uint64_t *owed_ns;  /* by epoch: delay owed for it alone */
 	uint64_t *owed_all; /* by number: so far */
+	const struct nve_record_region *regions[NVE_REPLAY_REGIONS_MAX]; /* by number; or NULL */
 };
 
 static void set_name(char to[NVE_PREDICT_NAME_BYTES], const char *name)
@@ -36,7 +37,8 @@ static void use_totals(struct nve_predict_part *part, const struct nve_totals *t
 	part->se_known = part->stall_se_ns > 0;
 }
 
-static struct nve_predict_epoch epoch_of(const struct nve_record_epoch *e)
+/* owes: whether it earns delay at all. */
+static struct nve_predict_epoch epoch_of(const struct nve_record_epoch *e, bool owes)
 {
 	struct nve_predict_epoch epoch = {
 		.until_ns = (double)e->when_ns,
@@ -50,7 +52,7 @@ static struct nve_predict_epoch epoch_of(const struct nve_record_epoch *e)
 
 	/* As the model has it: without a latency there is no count, and what is placed on DRAM owes
 	 * nothing. */
-	if (e->latency_ps) {
+	if (e->latency_ps && owes) {
 		epoch.wb = (double)wb_ns / epoch.latency_ns * (1 - (double)e->dram_wb_ppm * 1e-6);
 		epoch.ro = (double)(e->stall_ns - wb_ns) / epoch.latency_ns *
 			   (1 - (double)e->dram_ro_ppm * 1e-6);
@@ -86,9 +88,10 @@ static void read_epoch(struct reading *r, const struct nve_record_epoch *e)
 	struct nve_predict_part *part = find_thread(r->predict, e->thread);
 	uint64_t at = r->place[e->thread]++;
 	struct nve_predict_epoch *epoch = &r->predict->epochs[at];
+	const struct nve_record_region *region = r->regions[e->region];
 	double birth_ns = epoch->from_ns;
 
-	*epoch = epoch_of(e);
+	*epoch = epoch_of(e, !region || region->owes == NVE_RECORD_OWES);
 	epoch->from_ns = at == r->record->first[e->thread] ? birth_ns : epoch[-1].until_ns;
 	r->owed_ns[at] = e->delay_owed_ns - NVE_MIN(r->owed_all[e->thread], e->delay_owed_ns);
 	r->owed_all[e->thread] = e->delay_owed_ns;
@@ -141,7 +144,10 @@ static void read_records(struct reading *r, const uint8_t *data, size_t size, si
 		case NVE_RECORD_THREAD: read_birth(r, &record.thread); break;
 		case NVE_RECORD_EPOCH: read_epoch(r, &record.epoch); break;
 		case NVE_RECORD_THREAD_END: read_end(r, &record.end); break;
-		default: r->predict->wall_ns = (double)record.end.when_ns; return;
+		case NVE_RECORD_PROCESS_END:
+			r->predict->wall_ns = (double)record.end.when_ns;
+			return;
+		default: break;
 		}
 	}
 }
@@ -209,7 +215,25 @@ static void fill_region(struct nve_predict *p, struct nve_predict_part *region)
 	}
 }
 
-static int list_regions(struct nve_predict *p)
+static void name_region(struct nve_predict_part *part, const struct nve_record_region *region)
+{
+	static const char *const suffixes[] = {
+		[NVE_RECORD_OWES] = "",
+		[NVE_RECORD_PAUSED] = " (paused)",
+		[NVE_RECORD_OUTSIDE] = " (not emulated)",
+	};
+	const char *name = region ? region->name : "";
+	const char *suffix =
+		region && region->owes < NVE_ARRAY_SIZE(suffixes) ? suffixes[region->owes] : "";
+
+	snprintf(part->name, sizeof(part->name), "%.40s%s",
+		 *name              ? name
+		 : part->number < 2 ? "outside of all"
+				    : "",
+		 suffix);
+}
+
+static int list_regions(const struct reading *r, struct nve_predict *p)
 {
 	uint64_t *numbers = calloc(p->epoch_count, sizeof(*numbers));
 	size_t distinct = 0;
@@ -236,6 +260,7 @@ static int list_regions(struct nve_predict *p)
 			.epochs = p->epochs,
 			.epoch_count = p->epoch_count,
 		};
+		name_region(&p->regions[i], r->regions[numbers[i]]);
 		fill_region(p, &p->regions[i]);
 	}
 	free(numbers);
@@ -267,11 +292,13 @@ static int read_all(struct reading *r, const uint8_t *data, size_t size)
 
 	nve_record_get_header(data, size, &header, &at, &version);
 	memcpy(r->place, record->first, record->threads * sizeof(*r->place));
+	for (uint64_t i = 0; i < record->regions; i++)
+		r->regions[record->region[i].region] = &record->region[i];
 	list_threads(p, record);
 	read_records(r, data, size, at);
 	for (size_t i = 0; i < p->thread_count; i++)
 		spread_extra(r, p->threads[i].number, p->threads[i].extra_ns);
-	return list_regions(p);
+	return list_regions(r, p);
 }
 
 static int build(struct nve_predict *p, const struct nve_replay *record, const uint8_t *data,

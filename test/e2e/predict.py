@@ -41,7 +41,7 @@ def table(*args):
 # Made up: two threads at once, of 200 ms each, of which half is stall time, a quarter of it dirty.
 made = scratch / "made.rec"
 EPOCHS = [{"thread": t, "when_ns": (i + 1) * 20 * MS, "cpu_ns": 20 * MS, "stall_ns": 10 * MS,
-           "stall_wb_ns": 2500000, "latency_ps": 125000, "dram_lat_ps": 100000, "region": t}
+           "stall_wb_ns": 2500000, "latency_ps": 125000, "dram_lat_ps": 100000, "region": 2 * t}
           for i in range(10) for t in (0, 1)]
 
 
@@ -83,7 +83,7 @@ for row in found:
         assert row["number"] == row["name"] == "", row
     assert row["se_ns"] == ("" if delay else "0"), row
     assert int(row["low_ns"]) <= int(row["time_ns"]) <= int(row["high_ns"])
-assert [row["number"] for row in found[6::6]] == ["0", "1", "0", "1"]
+assert [row["number"] for row in found[6::6]] == ["0", "1", "0", "2"]
 assert [row["tid"] for row in found[6::6]] == ["7", "8", "", ""]
 
 # As text.
@@ -93,7 +93,7 @@ assert re.match(r"app, process 7 on elsewhere: 2 threads; recorded with read DRA
 assert re.search(r"^ +DRAM +300 +0\.480 +[\d.]+ +- +0\.080 +1\.200 +0\.240 +0\.240 +0\.276$",
                  done.stdout, re.M), done
 assert "\nthread 1, " in run(made, "--wlat", "300", "--by", "thread").stdout
-assert "\nregion 1\n" in run(made, "--wlat", "300", "--by", "region").stdout
+assert "\nregion 2\n" in run(made, "--wlat", "300", "--by", "region").stdout
 
 # Drawn: a line, contours.
 for ranges, words in ((("--wlat", "200:1000:100"), {"write latency (ns)", "read DRAM's"}),

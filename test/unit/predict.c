@@ -56,6 +56,15 @@ static void put_epoch(uint64_t thread, uint64_t until_ns, uint64_t cpu_ns, uint6
 	});
 }
 
+static void put_region(uint64_t number, uint64_t owes, const char *name)
+{
+	struct nve_record r = {.type = NVE_RECORD_REGION,
+			       .region = {.region = number, .owes = owes}};
+
+	snprintf(r.region.name, sizeof(r.region.name), "%s", name);
+	put(r);
+}
+
 static void put_end(uint64_t wall_ns)
 {
 	put((struct nve_record){.type = NVE_RECORD_PROCESS_END, .end = {.when_ns = wall_ns}});
@@ -363,6 +372,26 @@ static void by_region(void **state)
 	assert_near(run.regions[1].cpu_ns, 50 * MS, 0);
 	assert_near(nve_predict_part(&run, &run.regions[1], at(300, 300)).delay_ns, 50 * MS, 1);
 	assert_near(nve_predict_part(&run, &run.regions[0], at(300, 300)).delay_ns, 10 * MS, 1);
+	assert_string_equal(run.regions[0].name, "outside of all");
+	nve_predict_free(&run);
+
+	/* what was paused, and what is outside where only regions are emulated, owes nothing */
+	start_file((struct nve_record_header){0});
+	put_region(0, NVE_RECORD_OUTSIDE, "");
+	put_region(6, NVE_RECORD_PAUSED, "inner");
+	put_region(7, NVE_RECORD_OWES, "inner");
+	put_epoch(0, 10 * MS, 10 * MS, 0);
+	put_epoch(0, 20 * MS, 10 * MS, 6);
+	put_epoch(0, 30 * MS, 10 * MS, 7);
+	assert_int_equal(load(), 0);
+	assert_int_equal(run.region_count, 3);
+	assert_string_equal(run.regions[0].name, "outside of all (not emulated)");
+	assert_string_equal(run.regions[1].name, "inner (paused)");
+	assert_string_equal(run.regions[2].name, "inner");
+	assert_near(nve_predict_part(&run, &run.regions[0], at(300, 300)).delay_ns, 0, 0);
+	assert_near(nve_predict_part(&run, &run.regions[1], at(300, 300)).delay_ns, 0, 0);
+	assert_near(nve_predict_part(&run, &run.regions[2], at(300, 300)).delay_ns, 10 * MS, 1);
+	assert_near(process(300, 300).cpu.time_ns, 40 * MS, 1);
 	nve_predict_free(&run);
 }
 
