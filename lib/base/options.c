@@ -522,11 +522,6 @@ bool nve_options_emulate(const struct nve_options *o)
 	return o->rlat_ps || o->wlat_ps || o->device[0];
 }
 
-bool nve_options_measure(const struct nve_options *o)
-{
-	return nve_options_emulate(o) || o->heat;
-}
-
 static int check_latency(const char *name, uint64_t target_ps, uint64_t dram_lat_ps,
 			 const char *whose, struct nve_options_message *error)
 {

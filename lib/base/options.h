@@ -80,7 +80,10 @@ int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_opti
 bool nve_options_emulate(const struct nve_options *o);
 
 /* Or at least for what emulation measures? */
-bool nve_options_measure(const struct nve_options *o);
+static inline bool nve_options_measure(const struct nve_options *o)
+{
+	return nve_options_emulate(o) || o->heat;
+}
 
 /* Checks latencies against the DRAM latency in force. Returns 0, or -ERANGE with a message that
  * names both. */

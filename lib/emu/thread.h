@@ -78,10 +78,7 @@ struct nve_thread {
 	int64_t aside_ns;  /* of these two, where nothing is emulated: that pays for nothing */
 	uint64_t samples_lost;
 	struct nve_tiers tiers; /* where there is a guidance file */
-	/* a mapping of the runtime's: where the thread's misses fall (lib/heat.h); NULL: nobody
-	 * asks
-	 */
-	void *heat;
+	void *heat;             /* the runtime's mapping for its misses (lib/heat.h), or NULL */
 	size_t heat_bytes;
 	bool ending; /* no more samples */
 	/* at hooks: delay injected there, part of spun_ns; how often; their cost, not yet in

@@ -70,7 +70,7 @@ heat("--sort", "age", out, status=2, error="sort")
 heat("--top", "-1", out, status=2, error="top")
 heat("--format", "dhat", "--by", "kind", out, status=2, error="of sites only")
 heat("diff", out, status=2, error="two reports")
-done = run("/bin/true", settings=HEAT | {"NVM_COUNTERS": "replay:x"})
+done = run("/bin/true", settings={"NVM_HEAT": "on", "NVM_COUNTERS": "replay:x"})
 assert done.returncode == 125 and "NVM_HEAT" in done.stderr, done
 
 # The table, its forms, and what each of them adds up to.

@@ -424,17 +424,16 @@ static bool is_disturbed(struct nve_ahead *a, const struct nve_ahead_tick *tick,
 	return nve_lateness_is_late(&a->lateness, tick->at_ns, shared.tick_ns) || tick->preempted;
 }
 
-/* How long a window may be taken: see budget.h. news: the stream of misses would have one. */
+/* How long a window may be taken: see budget.h. news: the stream of misses would have one,
+ * unless the instruction hardly stalls. */
 static int choose_octave(struct nve_ahead *a, uint64_t ip, struct nve_budget_sample sample,
 			 bool news)
 {
 	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
 
-	/* has a window passed the instruction, or is at most its kind known? */
 	sample.known = e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
 	if (sample.known)
 		nve_learned_label(e, &sample.label);
-	/* what hardly stalls is no news */
 	if (news && sample.label >= NEWS_LABEL)
 		sample.known = false;
 	return nve_budget_choose(&a->budget, &sample, shared.budget_ppm);
@@ -450,15 +449,6 @@ static void keep_pace(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns
 	}
 	nve_cpu_registers(uc, registers);
 	nve_pace_sample(&a->pace, registers, (double)nve_ns_to_tsc(cpu_ns, shared.cal.tsc_khz));
-}
-
-/* What the instructions of a window waited for. */
-static void learn_waits(struct nve_ahead *a, const struct nve_window_result *r)
-{
-	if (shared.waits)
-		nve_waits_tell_window(shared.waits, a->window, r, shared.dirty);
-	if (a->misses)
-		nve_misses_learn_window(a->misses, a->window, r->steps, shared.dirty);
 }
 
 uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns,
@@ -489,7 +479,10 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		guard(true);
 		saved_ns = look(a, uc, octave, in_kernel, &r);
 		guard(false);
-		learn_waits(a, &r);
+		if (shared.waits)
+			nve_waits_tell_window(shared.waits, a->window, &r, shared.dirty);
+		if (a->misses)
+			nve_misses_learn_window(a->misses, a->window, r.steps, shared.dirty);
 	} else {
 		keep_pace(a, uc, cpu_ns, in_kernel);
 	}
@@ -600,9 +593,4 @@ const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a)
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a)
 {
 	return a->dirty.all > 0 ? (uint32_t)(nve_dirty_se(&a->dirty) * PPM) : 0;
-}
-
-uint64_t nve_ahead_attributed_ns(const struct nve_ahead *a)
-{
-	return a->misses ? nve_misses_attributed_ns(a->misses) : 0;
 }

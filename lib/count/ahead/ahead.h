@@ -98,9 +98,6 @@ const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a);
 /* Standard error of the dirty fraction, ppm. */
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a);
 
-/* Stall time for which the sink got lines, ns: at most the sum of the epochs' stall_ns. */
-uint64_t nve_ahead_attributed_ns(const struct nve_ahead *a);
-
 /* TSC ticks of a timed miss into picoseconds of the latency that the program sees. */
 uint64_t nve_ahead_latency_ps(uint64_t ticks_sum, uint64_t count);
 

@@ -38,12 +38,6 @@ void nve_ahead_set_sink(const struct nve_miss_sink *sink)
 	(void)sink;
 }
 
-uint64_t nve_ahead_attributed_ns(const struct nve_ahead *a)
-{
-	(void)a;
-	return 0;
-}
-
 void nve_ahead_set_waits_sink(const struct nve_waits_sink *sink)
 {
 	(void)sink;
