@@ -84,8 +84,8 @@ void nve_heat_begin(const struct nve_options *options)
 
 	if (!options->heat)
 		return;
-	nve_heat_after_fork();
 	state.list = map(LISTED * sizeof(*state.list));
+	nve_heat_after_fork();
 	if (state.ended && state.list)
 		nve_ahead_set_sink(&sink);
 	else
@@ -94,6 +94,12 @@ void nve_heat_begin(const struct nve_options *options)
 
 void nve_heat_after_fork(void)
 {
+	struct nve_thread *t = nve_thread_self;
+
+	if (!state.list)
+		return;
+	if (t && t->heat)
+		nve_heat_init(t->heat, THREAD_ROWS);
 	state.started_ns = nve_clock_ns(CLOCK_MONOTONIC);
 	clear(&state.ended);
 }

@@ -120,8 +120,7 @@ struct nve_thread {
 /* The calling thread's state; NULL when it is not emulated. */
 extern __thread struct nve_thread *nve_thread_self;
 
-/* Makes the state of the calling thread (or of one about to start) and registers it. NULL: no
- * memory. */
+/* Makes and registers the state of the calling thread or of one to come. NULL: no memory. */
 struct nve_thread *nve_thread_new(void);
 
 /* Up to when the thread's timeline is filled, ns since its origin. */
@@ -141,8 +140,7 @@ void nve_thread_unlock(void);
 /* Calls visit for each live thread. Under the lock. */
 void nve_thread_each(void (*visit)(struct nve_thread *t, void *arg), void *arg);
 
-/* Locks the registry over a fork; unlocks it in parent and child; the child forgets all threads but
- * the calling one. */
+/* Locks the registry over a fork, unlocks it; the child forgets all threads but the calling one. */
 void nve_thread_before_fork(void);
 void nve_thread_after_fork(bool child);
 

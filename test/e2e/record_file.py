@@ -120,10 +120,12 @@ def put_header(program, **values):
     return out + struct.pack("<I", zlib.crc32(out))
 
 
-def owed(epochs, rlat_ps=0, wlat_ps=0, symmetric=False, exempt=()):
-    """What one thread owes after each of its epochs, ns; nothing for those of regions that are exempt."""
+def owed(epochs, rlat_ps=0, wlat_ps=0, symmetric=False, exempt=(), own_ps=100000):
+    """What one thread owes after each of its epochs, ns; nothing for those of regions that are exempt.
+    A latency of own_ps, which is DRAM's in force in the tests' records, is DRAM's own."""
     if symmetric:
         rlat_ps = wlat_ps = rlat_ps or wlat_ps
+    rlat_ps, wlat_ps = (0 if lat == own_ps else lat for lat in (rlat_ps, wlat_ps))
     carry_ro = carry_wb = total_ps = 0
     nvm = lambda e, kind, ns: ns * (1000000 - e.get(f"dram_{kind}_ppm", 0)) // 1000
     after = []
