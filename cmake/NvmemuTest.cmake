@@ -4,7 +4,7 @@ function(nvmemu_unit name)
 	nvmemu_common(unit_${name})
 	target_link_libraries(unit_${name} PRIVATE nvmemu_core ${CMOCKA_LIBRARIES})
 	add_test(NAME unit.${name} COMMAND unit_${name})
-	set_tests_properties(unit.${name} PROPERTIES TIMEOUT 120 SKIP_RETURN_CODE 77 LABELS unit)
+	set_tests_properties(unit.${name} PROPERTIES TIMEOUT 300 SKIP_RETURN_CODE 77 LABELS unit)
 endfunction()
 
 # nvmemu_memcheck(name...): the unit tests of these names once more, under valgrind.
@@ -16,7 +16,7 @@ function(nvmemu_memcheck)
 	foreach(name ${ARGN})
 		add_test(NAME memcheck.${name} COMMAND ${VALGRIND} -q --error-exitcode=9
 			--leak-check=full $<TARGET_FILE:unit_${name}>)
-		set_tests_properties(memcheck.${name} PROPERTIES TIMEOUT 120 LABELS memcheck)
+		set_tests_properties(memcheck.${name} PROPERTIES TIMEOUT 300 LABELS memcheck)
 	endforeach()
 endfunction()
 
