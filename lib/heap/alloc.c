@@ -68,17 +68,23 @@ uint64_t nve_alloc_ticks_to_ns(uint64_t ticks)
 
 /* ---- counting ---- */
 
+static inline int64_t held_bytes(const struct nve_shard_counts *c)
+{
+	return (int64_t)(c->bytes - c->freed_bytes);
+}
+
 /* Adds what the shard has on its own to the site's total, which is compared with its peak. */
-static void publish(struct nve_shard *s, struct nve_shard_counts *c, uint32_t site)
+static __attribute__((noinline)) void publish(struct nve_shard *s, struct nve_shard_counts *c,
+					      uint32_t site)
 {
 	struct nve_sites_entry *e = nve_sites_entry(site);
-	int64_t live, peak, high = c->high_bytes;
+	int64_t held = held_bytes(c), more = held - c->published_bytes;
+	int64_t live, peak, high = c->high_bytes - c->published_bytes;
 
-	live = c->live_bytes;
-	c->live_bytes = c->high_bytes = 0;
+	c->published_bytes = c->high_bytes = held;
 	if (!e)
 		return;
-	live = atomic_fetch_add(&e->live_bytes, live);
+	live = atomic_fetch_add(&e->live_bytes, more);
 	peak = atomic_load(&e->peak_bytes);
 	while (peak < live + high &&
 	       !atomic_compare_exchange_weak(&e->peak_bytes, &peak, live + high))
@@ -97,24 +103,25 @@ void nve_heap_own_arena(uint32_t site)
 static inline void count_taken(struct nve_shard *s, struct nve_shard_counts *c, uint32_t site,
 			       uint64_t bytes)
 {
+	int64_t held;
+
 	c->allocations++;
 	c->bytes += bytes;
-	c->live_bytes += (int64_t)bytes;
-	if (c->live_bytes > c->high_bytes)
-		c->high_bytes = c->live_bytes;
-	if (nve_unlikely(c->live_bytes > PUBLISH_BYTES))
+	held = held_bytes(c);
+	if (held <= c->high_bytes)
+		return;
+	c->high_bytes = held;
+	if (nve_unlikely(held - c->published_bytes > PUBLISH_BYTES))
 		publish(s, c, site);
 }
 
-static inline void count_given(struct nve_shard *s, uint64_t tag, uint64_t bytes)
+static inline void count_given(struct nve_shard *s, struct nve_shard_counts *c, uint64_t tag,
+			       uint64_t bytes)
 {
-	uint32_t site = nve_blocks_site(tag);
-	struct nve_shard_counts *c = nve_shard_counts(s, site);
-
 	c->frees++;
-	c->live_bytes -= (int64_t)bytes;
-	if (nve_unlikely(c->live_bytes < -PUBLISH_BYTES))
-		publish(s, c, site);
+	c->freed_bytes += bytes;
+	if (nve_unlikely(c->published_bytes - held_bytes(c) > PUBLISH_BYTES))
+		publish(s, c, nve_blocks_site(tag));
 	if (nve_unlikely(tag & NVE_BLOCKS_TIMED)) {
 		uint64_t age = (nve_tsc() >> BIRTH_SHIFT) - (tag >> NVE_BLOCKS_BIRTH_SHIFT);
 
@@ -144,21 +151,37 @@ static int flags_of_block(struct nve_shard *s, uint64_t addr, uint64_t tag)
 	return s->arena_flags[arena] ? s->arena_flags[arena] : nve_arena_flags(arena);
 }
 
+/* Small ones wait for their site to ask for them; not those from before it had its arena. */
+static inline bool keep(struct nve_shard *s, const struct nve_shard_counts *c, void *p,
+			uint64_t bytes, uint64_t tag, _Atomic uint64_t *where)
+{
+	uint32_t site = nve_blocks_site(tag), units = (uint32_t)(bytes / NVE_BLOCKS_UNIT);
+	struct nve_bin *bin = nve_bins_of(s->bin, site, units);
+
+	if (bytes > NVE_BINS_BYTES || !nve_bins_takes(bin, site, units) ||
+	    !(tag & NVE_BLOCKS_OWN) != !c->flags)
+		return false;
+	bin->site = site;
+	bin->units = (uint16_t)units;
+	nve_bins_put(bin, p, where, (tag & NVE_BLOCKS_KEPT) | NVE_BLOCKS_LIVE);
+	return true;
+}
+
 /* The shard is busy. */
-static inline void release(struct nve_shard *s, void *p)
+static inline __attribute__((always_inline)) void release(struct nve_shard *s, void *p)
 {
 	uint64_t addr = (uint64_t)(uintptr_t)p, bytes, tag;
 	_Atomic uint64_t *where = nve_blocks_where(addr, &bytes);
+	struct nve_shard_counts *c;
 
 	tag = atomic_load_explicit(where, memory_order_relaxed);
 	if (nve_unlikely(!(tag & NVE_BLOCKS_LIVE)))
 		die_of("free");
 	atomic_store_explicit(where, 0, memory_order_relaxed);
-	count_given(s, tag, bytes);
-	if (nve_unlikely(tag & NVE_BLOCKS_OWN))
+	c = nve_shard_counts(s, nve_blocks_site(tag));
+	count_given(s, c, tag, bytes);
+	if (!keep(s, c, p, bytes, tag, where))
 		nve_arena_give(p, bytes, flags_of_block(s, addr, tag));
-	else
-		nve_arena_give(p, bytes, 0);
 }
 
 static void release_deferred(struct nve_shard *s)
@@ -215,14 +238,14 @@ struct request {
 };
 
 /* Now and then a block's lifetime is taken, and the answer of the cache of paths looked at. */
-static __attribute__((noinline)) uint64_t
-look_closely(struct nve_shard *s, const struct nve_caller *caller, uint32_t *site)
+static __attribute__((noinline)) uint64_t look_closely(struct nve_shard *s,
+						       struct nve_caller caller, uint32_t *site)
 {
 	s->random = s->random * 1664525 + 1013904223;
 	s->tick = 32 + (s->random >> 26);
 	if (s->deferred)
 		release_deferred(s);
-	nve_caller_check(s, caller, site);
+	nve_caller_check(s, caller, s->random >> 28 == 0, site);
 	return NVE_BLOCKS_TIMED | (nve_tsc() >> BIRTH_SHIFT) << NVE_BLOCKS_BIRTH_SHIFT;
 }
 
@@ -231,23 +254,18 @@ static int flags_of_site(struct nve_shard *s, struct nve_shard_counts *c, uint32
 {
 	uint32_t arena;
 
-	if (!c->flags || c->loose > CACHE_AFTER)
+	if (!c->flags || c->allocations < CACHE_AFTER)
 		return c->flags;
 	arena = atomic_load(&nve_sites_entry(site)->arena);
-	if (s->arena_flags[arena]) {
-		c->loose = CACHE_AFTER + 1;
-	} else if (++c->loose > CACHE_AFTER) {
+	if (!s->arena_flags[arena])
 		s->arena_flags[arena] = nve_arena_flags_cached(arena);
-	} else {
-		return c->flags;
-	}
 	c->flags = s->arena_flags[arena];
 	return c->flags;
 }
 
 /* The site of a request, with the block's tag. */
-static uint32_t choose_site(struct nve_shard *s, const struct request *r,
-			    const struct nve_caller *caller, uint64_t *tag)
+static uint32_t choose_site(struct nve_shard *s, const struct request *r, struct nve_caller caller,
+			    uint64_t *tag)
 {
 	uint32_t site = NVE_HEAP_SITE_NONE;
 
@@ -266,13 +284,13 @@ static void settle_before(struct nve_shard *s, struct nve_shard_counts *c, uint3
 {
 	if (bytes <= PUBLISH_BYTES || c->flags)
 		return;
-	c->live_bytes += (int64_t)bytes;
-	c->high_bytes = NVE_MAX(c->high_bytes, c->live_bytes);
+	c->bytes += bytes;
+	c->high_bytes = NVE_MAX(c->high_bytes, held_bytes(c));
 	publish(s, c, site);
-	c->live_bytes -= (int64_t)bytes;
+	c->bytes -= bytes;
 }
 
-static void *take(struct nve_shard *s, const struct request *r, const struct nve_caller *caller)
+static void *take(struct nve_shard *s, const struct request *r, struct nve_caller caller)
 {
 	int own, flags = nve_arena_flags_for(r->size, r->alignment, r->zeroed);
 	size_t bytes = nve_arena_rounded(r->size, flags);
@@ -301,7 +319,7 @@ static void *take(struct nve_shard *s, const struct request *r, const struct nve
 }
 
 /* Returns NULL where the caller must ask the functions behind. */
-static void *allocate(struct request *r, const struct nve_caller *caller)
+static void *allocate(struct request *r, struct nve_caller caller)
 {
 	struct nve_shard *s = nve_shard_take();
 	int error = errno;
@@ -316,7 +334,7 @@ static void *allocate(struct request *r, const struct nve_caller *caller)
 	return p;
 }
 
-static __attribute__((noinline)) void *allocate_or(size_t size, const struct nve_caller *caller)
+static __attribute__((noinline)) void *allocate_or(size_t size, struct nve_caller caller)
 {
 	struct request r = {.size = size};
 	void *p = allocate(&r, caller);
@@ -326,12 +344,11 @@ static __attribute__((noinline)) void *allocate_or(size_t size, const struct nve
 
 void *nve_alloc_called(size_t size, const struct nve_caller *caller)
 {
-	return allocate_or(size, caller);
+	return allocate_or(size, *caller);
 }
 
-void *nve_alloc_malloc(size_t size)
+static __attribute__((noinline)) void *allocate_small(size_t size, struct nve_caller caller)
 {
-	struct nve_caller caller = NVE_CALLER();
 	struct nve_shard *s = nve_shard_self;
 	struct nve_shard_counts *c;
 	uint32_t bytes, site;
@@ -339,13 +356,13 @@ void *nve_alloc_malloc(size_t size)
 	void *p;
 
 	if (nve_unlikely(size > NVE_BLOCKS_SMALL_MAX || size < config.min_bytes || !s || s->busy))
-		return allocate_or(size, &caller);
+		return allocate_or(size, caller);
 	s->busy = true;
-	bytes = nve_blocks_rounded((uint32_t)(size | (size < NVE_BLOCKS_UNIT) << 4));
-	site = nve_caller_site(s, &caller);
+	bytes = nve_blocks_rounded((uint32_t)NVE_MAX(size, (size_t)NVE_BLOCKS_UNIT));
+	site = nve_caller_site(s, caller);
 	tag = NVE_BLOCKS_LIVE;
 	if (nve_unlikely(!--s->tick))
-		tag |= look_closely(s, &caller, &site);
+		tag |= look_closely(s, caller, &site);
 	tag |= (uint64_t)site << NVE_BLOCKS_SITE_SHIFT;
 	c = nve_shard_counts(s, site);
 	if (nve_unlikely(c->flags)) {
@@ -362,6 +379,39 @@ void *nve_alloc_malloc(size_t size)
 	return nve_likely(p != NULL) ? p : config.next.malloc(size);
 }
 
+/* By size in units of 16 bytes, the allocator's, in the same. */
+static const uint8_t rounded_units[NVE_BINS_BYTES / NVE_BLOCKS_UNIT + 1] = {
+	1,  1,  2,  3,  4,  5,  6,  7,  8,  10, 10, 12, 12, 14, 14, 16, 16,
+	20, 20, 20, 20, 24, 24, 24, 24, 28, 28, 28, 28, 32, 32, 32, 32,
+};
+
+void *nve_alloc_malloc(size_t size)
+{
+	struct nve_caller caller = NVE_CALLER();
+	struct nve_shard *s = nve_shard_self;
+	const struct nve_shard_path *path;
+	struct nve_bin *bin;
+	uint32_t units;
+	void *p = NULL;
+
+	if (nve_unlikely(!s || size > NVE_BINS_BYTES || size < config.min_bytes || s->busy))
+		return allocate_small(size, caller);
+	path = nve_caller_path(s, caller);
+	if (nve_unlikely(s->tick == 1 || !nve_caller_is_likely(path, caller)))
+		return allocate_small(size, caller);
+	s->busy = true;
+	units = rounded_units[(size + NVE_BLOCKS_UNIT - 1) / NVE_BLOCKS_UNIT];
+	bin = nve_bins_of(s->bin, path->site, units);
+	if (nve_likely(nve_bins_has(bin, path->site, units))) {
+		s->tick--;
+		p = nve_bins_get(bin);
+		count_taken(s, path->counts, path->site, units * NVE_BLOCKS_UNIT);
+		s->tally.by_cache++;
+	}
+	s->busy = false;
+	return nve_likely(p != NULL) ? p : allocate_small(size, caller);
+}
+
 void *nve_alloc_calloc(size_t count, size_t size)
 {
 	struct nve_caller caller = NVE_CALLER();
@@ -369,7 +419,7 @@ void *nve_alloc_calloc(size_t count, size_t size)
 	void *p = NULL;
 
 	if (!__builtin_mul_overflow(count, size, &r.size))
-		p = allocate(&r, &caller);
+		p = allocate(&r, caller);
 	return p ? p : config.next.calloc(count, size);
 }
 
@@ -378,7 +428,7 @@ static bool is_power_of_two(size_t x)
 	return x && !(x & (x - 1));
 }
 
-static void *allocate_aligned(size_t alignment, size_t size, const struct nve_caller *caller)
+static void *allocate_aligned(size_t alignment, size_t size, struct nve_caller caller)
 {
 	struct request r = {.size = size, .alignment = alignment};
 	void *p = NULL;
@@ -393,7 +443,7 @@ void *nve_alloc_aligned(size_t alignment, size_t size)
 {
 	struct nve_caller caller = NVE_CALLER();
 
-	return allocate_aligned(alignment, size, &caller);
+	return allocate_aligned(alignment, size, caller);
 }
 
 int nve_alloc_posix_memalign(void **p, size_t alignment, size_t size)
@@ -404,7 +454,7 @@ int nve_alloc_posix_memalign(void **p, size_t alignment, size_t size)
 
 	if (!is_power_of_two(alignment) || alignment % sizeof(void *))
 		return EINVAL;
-	found = allocate_aligned(alignment, size, &caller);
+	found = allocate_aligned(alignment, size, caller);
 	errno = error;
 	if (!found)
 		return ENOMEM;
@@ -416,7 +466,7 @@ void *nve_alloc_valloc(size_t size)
 {
 	struct nve_caller caller = NVE_CALLER();
 
-	return allocate_aligned(NVE_PAGE_BYTES, size, &caller);
+	return allocate_aligned(NVE_PAGE_BYTES, size, caller);
 }
 
 void *nve_alloc_pvalloc(size_t size)
@@ -428,7 +478,7 @@ void *nve_alloc_pvalloc(size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return allocate_aligned(NVE_PAGE_BYTES, pages, &caller);
+	return allocate_aligned(NVE_PAGE_BYTES, pages, caller);
 }
 
 size_t nve_alloc_usable_size(void *p)
@@ -444,7 +494,7 @@ size_t nve_alloc_usable_size(void *p)
 /* ---- changing sizes ---- */
 
 /* A block of other allocators comes to us; *bytes: what of it is worth keeping. */
-static void *move(void *p, size_t size, const struct nve_caller *caller)
+static void *move(void *p, size_t size, struct nve_caller caller)
 {
 	struct request r = {.size = size};
 	size_t old = nve_alloc_usable_size(p);
@@ -472,7 +522,7 @@ static bool fits(void *p, size_t size)
 	return size <= bytes && (bytes == NVE_BLOCKS_UNIT || nve_arena_rounded(size, 0) == bytes);
 }
 
-static void *change(void *p, size_t size, const struct nve_caller *caller)
+static void *change(void *p, size_t size, struct nve_caller caller)
 {
 	if (!size) {
 		nve_alloc_free(p);
@@ -485,7 +535,7 @@ void *nve_alloc_realloc(void *p, size_t size)
 {
 	struct nve_caller caller = NVE_CALLER();
 
-	return p ? change(p, size, &caller) : allocate_or(size, &caller);
+	return p ? change(p, size, caller) : allocate_or(size, caller);
 }
 
 void *nve_alloc_reallocarray(void *p, size_t count, size_t size)
@@ -496,7 +546,7 @@ void *nve_alloc_reallocarray(void *p, size_t count, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	return p ? change(p, size, &caller) : allocate_or(size, &caller);
+	return p ? change(p, size, caller) : allocate_or(size, caller);
 }
 
 void nve_alloc_in_loader(int enter)

@@ -57,7 +57,7 @@ int nve_heap_find(uint64_t addr, struct nve_heap_place *place)
 void nve_heap_site_counts(uint32_t id, struct nve_heap_counts *counts)
 {
 	const struct nve_sites_entry *e = nve_sites_entry(id);
-	struct nve_shard_counts sum;
+	struct nve_shard_sums sum;
 	int64_t live, peak;
 
 	nve_shard_sum(id, &sum);

@@ -36,9 +36,9 @@ int nve_mapped_setup(const struct nve_mapped_next *next, uint64_t library_start,
 	return rc;
 }
 
-static bool is_own(const struct nve_caller *caller)
+static bool is_own(struct nve_caller caller)
 {
-	return caller->address - state.library_start < state.library_end - state.library_start;
+	return caller.address - state.library_start < state.library_end - state.library_start;
 }
 
 static uint64_t pages_of(uint64_t bytes)
@@ -62,6 +62,7 @@ static void count_put(struct nve_shard *s, uint32_t site, uint64_t bytes)
 
 	c->allocations++;
 	c->bytes += bytes;
+	c->published_bytes += (int64_t)bytes;
 	if (!e)
 		return;
 	live = atomic_fetch_add(&e->live_bytes, (int64_t)bytes) + (int64_t)bytes;
@@ -71,7 +72,7 @@ static void count_put(struct nve_shard *s, uint32_t site, uint64_t bytes)
 }
 
 /* of_file: what is mapped is one; else it is not known, or is anonymous. */
-static void put(void *addr, size_t size, bool of_file, const struct nve_caller *caller)
+static void put(void *addr, size_t size, bool of_file, struct nve_caller caller)
 {
 	struct nve_range range = {.start = (uint64_t)(uintptr_t)addr, .kind = NVE_HEAP_MAPPED};
 	int error = errno;
@@ -96,8 +97,8 @@ void *nve_mapped_mmap(void *addr, size_t size, int prot, int flags, int fd, off_
 	struct nve_caller caller = NVE_CALLER();
 	void *mapped = state.next.mmap(addr, size, prot, flags, fd, offset);
 
-	if (mapped != MAP_FAILED && !is_own(&caller))
-		put(mapped, size, !(flags & MAP_ANONYMOUS), &caller);
+	if (mapped != MAP_FAILED && !is_own(caller))
+		put(mapped, size, !(flags & MAP_ANONYMOUS), caller);
 	return mapped;
 }
 
@@ -130,11 +131,11 @@ void *nve_mapped_mremap(void *addr, size_t old_size, size_t size, int flags, voi
 	struct nve_caller caller = NVE_CALLER();
 	void *mapped = state.next.mremap(addr, old_size, size, flags, wanted);
 
-	if (mapped == MAP_FAILED || is_own(&caller))
+	if (mapped == MAP_FAILED || is_own(caller))
 		return mapped;
 	if (mapped != addr || size < old_size)
 		take_out(addr, old_size);
-	put(mapped, size, false, &caller);
+	put(mapped, size, false, caller);
 	return mapped;
 }
 

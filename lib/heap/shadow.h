@@ -43,6 +43,9 @@ struct nve_blocks_page {
 #define NVE_BLOCKS_START_SHIFT 3
 #define NVE_BLOCKS_SITE_SHIFT  11
 #define NVE_BLOCKS_BIRTH_SHIFT 29
+/* what of the tag stays while its freed block waits in a bin */
+#define NVE_BLOCKS_KEPT                                                                            \
+	(((1ull << NVE_BLOCKS_BIRTH_SHIFT) - 1) & ~(NVE_BLOCKS_LIVE | NVE_BLOCKS_TIMED))
 
 extern struct nve_blocks {
 	uint64_t base, bytes; /* 0 bytes: there is none */

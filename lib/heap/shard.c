@@ -205,6 +205,8 @@ static void forget_thread(struct nve_shard *s)
 		for (uint32_t k = 0; chunk && k < NVE_SITES_CHUNK; k++)
 			chunk[k].flags = 0;
 	}
+	for (uint32_t i = 0; i < NVE_BINS; i++)
+		s->bin[i].count = 0;
 	s->deferred = 0;
 	s->in_loader = false;
 	s->busy = false;
@@ -236,22 +238,22 @@ bool nve_shard_is_stack(uint64_t addr, uint64_t *start, uint64_t *end)
 	return false;
 }
 
-void nve_shard_sum(uint32_t site, struct nve_shard_counts *sum)
+void nve_shard_sum(uint32_t site, struct nve_shard_sums *sums)
 {
-	*sum = (struct nve_shard_counts){0};
+	*sums = (struct nve_shard_sums){0};
 	for (struct nve_shard *s = atomic_load(&state.first); s; s = s->next) {
 		const struct nve_shard_counts *chunk = s->chunk[site / NVE_SITES_CHUNK], *c;
 
 		if (!chunk)
 			continue;
 		c = chunk + site % NVE_SITES_CHUNK;
-		sum->live_bytes += c->live_bytes;
-		sum->high_bytes += c->high_bytes > 0 ? c->high_bytes : 0;
-		sum->allocations += c->allocations;
-		sum->frees += c->frees;
-		sum->bytes += c->bytes;
-		sum->lifetimes += c->lifetimes;
-		sum->lifetime_ticks += c->lifetime_ticks;
+		sums->live_bytes += (int64_t)(c->bytes - c->freed_bytes) - c->published_bytes;
+		sums->high_bytes += NVE_MAX(c->high_bytes - c->published_bytes, (int64_t)0);
+		sums->allocations += c->allocations;
+		sums->frees += c->frees;
+		sums->bytes += c->bytes;
+		sums->lifetimes += c->lifetimes;
+		sums->lifetime_ticks += c->lifetime_ticks;
 	}
 }
 

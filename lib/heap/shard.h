@@ -14,29 +14,40 @@
 #include <stdint.h>
 
 #include "heap/arena.h"
+#include "heap/bins.h"
 #include "heap/heap.h"
 #include "heap/sites.h"
 
 enum {
 	NVE_SHARD_PATHS = 1024,
-	NVE_SHARD_PATH_DEPTH = 16, /* deeper paths are unwound each time */
+	NVE_SHARD_PATH_QUICK = 3,  /* made of small blocks of most paths */
+	NVE_SHARD_PATH_DEPTH = 17, /* deeper paths are unwound each time */
 	NVE_SHARD_DEFERRED = 128,
 };
 
 struct nve_shard_counts {
-	int64_t live_bytes; /* not yet published: may be negative */
-	int64_t high_bytes; /* the most that this was since */
-	uint64_t allocations, frees, bytes;
-	uint64_t lifetimes, lifetime_ticks;
-	int flags;      /* of the site's arena; 0: the thread's is used */
-	uint32_t loose; /* allocations from it without cache */
+	uint64_t allocations, frees, bytes, freed_bytes;
+	/* bytes less freed bytes: how much was, when it was published, and the most since */
+	int64_t published_bytes, high_bytes;
+	uint64_t lifetime_ticks;
+	uint32_t lifetimes;
+	int flags; /* of the site's arena; 0: the thread's is used */
 } __attribute__((aligned(64)));
+
+/* Of all shards. Bytes: not yet published, and the most that this was. */
+struct nve_shard_sums {
+	uint64_t allocations, frees, bytes, lifetimes, lifetime_ticks;
+	int64_t live_bytes, high_bytes;
+};
 
 /* A call path: where on the stack its return addresses stand, and what they were. It is the same
  * again when caller and frame are, and all of these. */
 struct nve_shard_path {
-	uint64_t caller, frame; /* frame: the caller's stack pointer at the call */
-	uint32_t site, count;
+	uint64_t caller, frame;          /* frame: the caller's stack pointer at the call */
+	struct nve_shard_counts *counts; /* of the site */
+	uint32_t site;
+	uint16_t checks;
+	bool ambiguous; /* caller and frame have been seen with other return addresses as well */
 	uint16_t slot[NVE_SHARD_PATH_DEPTH - 1]; /* in words above frame */
 	uint64_t address[NVE_SHARD_PATH_DEPTH - 1];
 } __attribute__((aligned(64)));
@@ -58,6 +69,7 @@ struct nve_shard {
 	void *deferred_block[NVE_SHARD_DEFERRED];
 	int arena_flags[NVE_ARENA_MAX]; /* with a cache of this thread; 0: none yet */
 	struct nve_shard_path path[NVE_SHARD_PATHS];
+	struct nve_bin bin[NVE_BINS];
 };
 
 extern __thread struct nve_shard *nve_shard_self;
@@ -96,6 +108,6 @@ void nve_shard_after_fork(bool child);
 /* Is addr on the stack of a thread that has allocated? Signal-safe. */
 bool nve_shard_is_stack(uint64_t addr, uint64_t *start, uint64_t *end);
 
-void nve_shard_sum(uint32_t site, struct nve_shard_counts *sum);
+void nve_shard_sum(uint32_t site, struct nve_shard_sums *sums);
 
 #endif
