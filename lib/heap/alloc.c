@@ -151,19 +151,17 @@ static int flags_of_block(struct nve_shard *s, uint64_t addr, uint64_t tag)
 	return s->arena_flags[arena] ? s->arena_flags[arena] : nve_arena_flags(arena);
 }
 
-/* Small ones wait for their site to ask for them; not those from before it had its arena. */
-static inline bool keep(struct nve_shard *s, const struct nve_shard_counts *c, void *p,
-			uint64_t bytes, uint64_t tag, _Atomic uint64_t *where)
+/* Small ones wait for their site to ask for them. */
+static inline bool keep(struct nve_shard *s, void *p, uint64_t bytes, uint64_t tag,
+			_Atomic uint64_t *where)
 {
 	uint32_t site = nve_blocks_site(tag), units = (uint32_t)(bytes / NVE_BLOCKS_UNIT);
 	struct nve_bin *bin = nve_bins_of(s->bin, site, units);
 
-	if (bytes > NVE_BINS_BYTES || !nve_bins_takes(bin, site, units) ||
-	    !(tag & NVE_BLOCKS_OWN) != !c->flags)
+	if (bytes > NVE_BINS_BYTES || !nve_bins_takes(bin, nve_bins_key(site, units)))
 		return false;
-	bin->site = site;
-	bin->units = (uint16_t)units;
-	nve_bins_put(bin, p, where, (tag & NVE_BLOCKS_KEPT) | NVE_BLOCKS_LIVE);
+	nve_bins_put(bin, nve_bins_key(site, units), p, where,
+		     (tag & NVE_BLOCKS_KEPT) | NVE_BLOCKS_LIVE);
 	return true;
 }
 
@@ -180,7 +178,7 @@ static inline __attribute__((always_inline)) void release(struct nve_shard *s, v
 	atomic_store_explicit(where, 0, memory_order_relaxed);
 	c = nve_shard_counts(s, nve_blocks_site(tag));
 	count_given(s, c, tag, bytes);
-	if (!keep(s, c, p, bytes, tag, where))
+	if (!keep(s, p, bytes, tag, where))
 		nve_arena_give(p, bytes, flags_of_block(s, addr, tag));
 }
 
@@ -213,11 +211,27 @@ static __attribute__((noinline)) void release_slowly(void *p)
 	nve_shard_return(s);
 }
 
+/* The shard is busy, and no more afterwards. */
+static __attribute__((noinline)) void release_normally(struct nve_shard *s, void *p)
+{
+	release(s, p);
+	s->busy = false;
+}
+
+/*
+ * Most blocks go into a bin. What can be in the way is looked at before anything is changed, and
+ * then left to functions that need not come back: so this one needs no stack.
+ */
 void nve_alloc_free(void *p)
 {
 	struct nve_shard *s = nve_shard_self;
+	uint64_t addr = (uint64_t)(uintptr_t)p, bytes, tag;
+	struct nve_shard_counts *chunk, *c;
+	_Atomic uint64_t *where;
+	struct nve_bin *bin;
+	uint32_t site, units;
 
-	if (nve_unlikely(!nve_blocks_holds((uint64_t)(uintptr_t)p))) {
+	if (nve_unlikely(!nve_blocks_holds(addr))) {
 		config.next.free(p);
 		return;
 	}
@@ -226,7 +240,23 @@ void nve_alloc_free(void *p)
 		return;
 	}
 	s->busy = true;
-	release(s, p);
+	where = nve_blocks_where(addr, &bytes);
+	tag = atomic_load_explicit(where, memory_order_relaxed);
+	site = nve_blocks_site(tag);
+	units = (uint32_t)(bytes / NVE_BLOCKS_UNIT);
+	chunk = atomic_load_explicit(&s->chunk[site / NVE_SITES_CHUNK], memory_order_relaxed);
+	bin = nve_bins_of(s->bin, site, units);
+	if (nve_unlikely((tag & (NVE_BLOCKS_LIVE | NVE_BLOCKS_TIMED)) != NVE_BLOCKS_LIVE ||
+			 bytes > NVE_BINS_BYTES || !chunk ||
+			 !nve_bins_takes(bin, nve_bins_key(site, units)))) {
+		release_normally(s, p);
+		return;
+	}
+	atomic_store_explicit(where, 0, memory_order_relaxed);
+	c = chunk + site % NVE_SITES_CHUNK;
+	c->frees++;
+	c->freed_bytes += bytes;
+	nve_bins_put(bin, nve_bins_key(site, units), p, where, tag);
 	s->busy = false;
 }
 
@@ -385,14 +415,27 @@ static const uint8_t rounded_units[NVE_BINS_BYTES / NVE_BLOCKS_UNIT + 1] = {
 	20, 20, 20, 20, 24, 24, 24, 24, 28, 28, 28, 28, 32, 32, 32, 32,
 };
 
+/* The site has more than ever since it was published. The shard is busy, and no more afterwards. */
+static __attribute__((noinline)) void *note_high(struct nve_shard *s, struct nve_shard_counts *c,
+						 uint32_t site, void *p)
+{
+	c->high_bytes = held_bytes(c);
+	if (c->high_bytes - c->published_bytes > PUBLISH_BYTES)
+		publish(s, c, site);
+	s->busy = false;
+	return p;
+}
+
+/* As nve_alloc_free(): most blocks come from a bin. */
 void *nve_alloc_malloc(size_t size)
 {
 	struct nve_caller caller = NVE_CALLER();
 	struct nve_shard *s = nve_shard_self;
 	const struct nve_shard_path *path;
+	struct nve_shard_counts *c;
 	struct nve_bin *bin;
 	uint32_t units;
-	void *p = NULL;
+	void *p;
 
 	if (nve_unlikely(!s || size > NVE_BINS_BYTES || size < config.min_bytes || s->busy))
 		return allocate_small(size, caller);
@@ -402,14 +445,19 @@ void *nve_alloc_malloc(size_t size)
 	s->busy = true;
 	units = rounded_units[(size + NVE_BLOCKS_UNIT - 1) / NVE_BLOCKS_UNIT];
 	bin = nve_bins_of(s->bin, path->site, units);
-	if (nve_likely(nve_bins_has(bin, path->site, units))) {
-		s->tick--;
-		p = nve_bins_get(bin);
-		count_taken(s, path->counts, path->site, units * NVE_BLOCKS_UNIT);
-		s->tally.by_cache++;
+	if (nve_unlikely(!bin->count || bin->key != nve_bins_key(path->site, units))) {
+		s->busy = false;
+		return allocate_small(size, caller);
 	}
+	s->tick--;
+	p = nve_bins_get(bin);
+	c = path->counts;
+	c->allocations++;
+	c->bytes += units * NVE_BLOCKS_UNIT;
+	if (nve_unlikely(held_bytes(c) > c->high_bytes))
+		return note_high(s, c, path->site, p);
 	s->busy = false;
-	return nve_likely(p != NULL) ? p : allocate_small(size, caller);
+	return p;
 }
 
 void *nve_alloc_calloc(size_t count, size_t size)

@@ -16,15 +16,14 @@
 
 enum {
 	NVE_BINS = 256,
-	NVE_BINS_BLOCKS = 21,
+	NVE_BINS_BLOCKS = 63,
 	NVE_BINS_BYTES = 512,    /* the largest blocks that are kept */
 	NVE_BINS_SITE_STEP = 37, /* more than there are sizes: sites after each other do not meet */
 };
 
 struct nve_bin {
-	uint32_t site;
-	uint16_t units; /* of 16 bytes */
-	uint16_t count;
+	uint32_t key;
+	uint32_t count;
 	struct {
 		void *block;
 		_Atomic uint64_t *where; /* its tag stands */
@@ -32,28 +31,28 @@ struct nve_bin {
 	} kept[NVE_BINS_BLOCKS];
 };
 
+/* Of a site and a size in units of 16 bytes. */
+static inline uint32_t nve_bins_key(uint32_t site, uint32_t units)
+{
+	return site << 6 | units;
+}
+
 static inline struct nve_bin *nve_bins_of(struct nve_bin *bins, uint32_t site, uint32_t units)
 {
 	return &bins[(site * NVE_BINS_SITE_STEP + units) % NVE_BINS];
 }
 
-/* Is there a block of that site and size? */
-static inline bool nve_bins_has(const struct nve_bin *bin, uint32_t site, uint32_t units)
-{
-	return bin->count && bin->site == site && bin->units == units;
-}
-
 /* May one more be kept? */
-static inline bool nve_bins_takes(const struct nve_bin *bin, uint32_t site, uint32_t units)
+static inline bool nve_bins_takes(const struct nve_bin *bin, uint32_t key)
 {
-	return !bin->count ||
-	       (bin->site == site && bin->units == units && bin->count < NVE_BINS_BLOCKS);
+	return !bin->count || (bin->key == key && bin->count < NVE_BINS_BLOCKS);
 }
 
 /* The block's tag is not live from now on. */
-static inline void nve_bins_put(struct nve_bin *bin, void *block, _Atomic uint64_t *where,
-				uint64_t tag)
+static inline void nve_bins_put(struct nve_bin *bin, uint32_t key, void *block,
+				_Atomic uint64_t *where, uint64_t tag)
 {
+	bin->key = key;
 	bin->kept[bin->count].block = block;
 	bin->kept[bin->count].where = where;
 	bin->kept[bin->count].tag = tag;

@@ -54,6 +54,7 @@ static void keep(struct nve_shard *s, struct nve_caller caller, const uint64_t *
 	if (!find_slots(s, path, count - 1))
 		return;
 	path->checks = (uint16_t)(count - 1);
+	path->quick = !path->ambiguous && path->checks >= NVE_SHARD_PATH_QUICK;
 	*key = caller.address;
 }
 

@@ -70,7 +70,7 @@ static inline bool nve_caller_is_likely(const struct nve_shard_path *path, struc
 
 	if (nve_unlikely(path->caller != caller.address || path->frame != caller.frame))
 		return false;
-	if (nve_unlikely(path->ambiguous || path->checks < NVE_SHARD_PATH_QUICK))
+	if (nve_unlikely(!path->quick))
 		return nve_caller_is(path, caller);
 	return stack[path->slot[0]] == path->address[0] &&
 	       stack[path->slot[1]] == path->address[1] && stack[path->slot[2]] == path->address[2];
@@ -83,7 +83,6 @@ static inline uint32_t nve_caller_site(struct nve_shard *s, struct nve_caller ca
 
 	if (nve_unlikely(!nve_caller_is(path, caller)))
 		return nve_caller_site_slowly(s, caller);
-	s->tally.by_cache++;
 	return path->site;
 }
 

@@ -257,11 +257,28 @@ void nve_shard_sum(uint32_t site, struct nve_shard_sums *sums)
 	}
 }
 
+/* In all sites. */
+static uint64_t blocks_allocated(void)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t site = 1; site < nve_heap_site_count(); site++) {
+		struct nve_shard_sums sums;
+
+		if (nve_sites_entry(site)->kind != NVE_HEAP_BLOCK)
+			continue;
+		nve_shard_sum(site, &sums);
+		sum += sums.allocations;
+	}
+	return sum;
+}
+
 void nve_heap_tally(struct nve_heap_tally *tally)
 {
+	uint64_t slowly = 0;
+
 	*tally = (struct nve_heap_tally){0};
 	for (struct nve_shard *s = atomic_load(&state.first); s; s = s->next) {
-		tally->by_cache += s->tally.by_cache;
 		for (uint32_t i = 0; i <= NVE_HEAP_DEPTH_MAX; i++)
 			tally->by_unwinding[i] += s->tally.by_unwinding[i];
 		tally->by_caller += s->tally.by_caller;
@@ -269,4 +286,9 @@ void nve_heap_tally(struct nve_heap_tally *tally)
 		tally->checked += s->tally.checked;
 		tally->wrong += s->tally.wrong;
 	}
+	for (uint32_t i = 0; i <= NVE_HEAP_DEPTH_MAX; i++)
+		slowly += tally->by_unwinding[i];
+	slowly += tally->by_caller;
+	tally->by_cache = blocks_allocated();
+	tally->by_cache -= NVE_MIN(tally->by_cache, slowly);
 }

@@ -47,6 +47,7 @@ struct nve_shard_path {
 	struct nve_shard_counts *counts; /* of the site */
 	uint32_t site;
 	uint16_t checks;
+	bool quick;     /* enough addresses, and not ambiguous: */
 	bool ambiguous; /* caller and frame have been seen with other return addresses as well */
 	uint16_t slot[NVE_SHARD_PATH_DEPTH - 1]; /* in words above frame */
 	uint64_t address[NVE_SHARD_PATH_DEPTH - 1];
