@@ -112,6 +112,13 @@ if named and report["totals"]["stall_share"] > 0.2:
     assert by_name["site0"]["reads"] > by_name["site0"]["writes"]
     assert by_name["site1"]["writes"] > by_name["site1"]["reads"]
 
+# The page names sites and call paths alike.
+page = subprocess.run([nvmemu, "report", "--format", "html", out], env=clean, capture_output=True,
+                      text=True, check=True).stdout
+assert not named or re.search(r"<summary><bdi>site1 \(hotsites\.c:\d+\).*?</summary><ol>"
+                              r"<li>allocate \(hotsites\.c:\d+\)</li><li>site1 \(", page)
+assert "hotsites!0x" not in page or not named
+
 # Folded stacks: the program's root first, every nanosecond there.
 folded = [line.rsplit(" ", 1) for line in heat("--format", "folded", out).splitlines()]
 assert sum(int(n) for _, n in folded) == told["stall_ns"]
