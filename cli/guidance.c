@@ -4,6 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Characters that mean something to the reader of such a file. */
+static bool can_be_named(const char *path)
+{
+	return !strpbrk(path, "@#\n") && path[0];
+}
+
 /* An entry that takes no room is as dense as can be. */
 static double density(const struct guidance_entry *e)
 {
@@ -28,17 +34,12 @@ uint64_t guidance_pack(struct guidance_entry *entries, size_t count, uint64_t ca
 	for (size_t i = 0; i < count; i++) {
 		struct guidance_entry *e = &entries[i];
 
-		e->dram = e->stall_ns > 0 && e->bytes <= capacity - used;
+		e->dram = e->stall_ns > 0 && e->bytes != GUIDANCE_UNKNOWN &&
+			  e->bytes <= capacity - used && can_be_named(e->path);
 		if (e->dram)
 			used += e->bytes;
 	}
 	return used;
-}
-
-/* Characters that mean something to the reader of such a file. */
-static bool can_be_named(const char *path)
-{
-	return !strpbrk(path, "@#\n") && path[0];
 }
 
 static double sum(const struct guidance_entry *entries, size_t count, bool dram_only)
@@ -52,11 +53,14 @@ static double sum(const struct guidance_entry *entries, size_t count, bool dram_
 
 static void write_entry(FILE *out, const struct guidance_entry *e, double all_ns)
 {
-	fprintf(out, "%s%s @ %s  # %.2f %% of the stall time, %llu KiB%s%s\n",
+	fprintf(out, "%s%s @ %s  # %.2f %% of the stall time, ",
 		can_be_named(e->path) ? "" : "# cannot be named: ", e->path,
-		e->dram ? "dram" : "nvm", 100 * e->stall_ns / all_ns,
-		(unsigned long long)((e->bytes + 1023) >> 10), e->comment ? "; " : "",
-		e->comment ? e->comment : "");
+		e->dram ? "dram" : "nvm", 100 * e->stall_ns / all_ns);
+	if (e->bytes == GUIDANCE_UNKNOWN)
+		fputs("nobody knows how large", out);
+	else
+		fprintf(out, "%llu KiB", (unsigned long long)((e->bytes + 1023) >> 10));
+	fprintf(out, "%s%s\n", e->comment ? "; " : "", e->comment ? e->comment : "");
 }
 
 int guidance_write(FILE *out, const struct guidance_entry *entries, size_t count, uint64_t capacity)

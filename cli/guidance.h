@@ -7,19 +7,21 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#define GUIDANCE_UNKNOWN UINT64_MAX
+
 struct guidance_entry {
-	const char *path;    /* the line's left side: "app!0x12 > app!0x40", or a kind of memory */
+	const char *path; /* "app!0x12 > app!0x40", or a kind of memory; "": no line can name it */
 	const char *comment; /* for people; NULL: none */
 	double stall_ns;     /* stall time on its memory */
-	uint64_t bytes;      /* that it needs, at its peak */
+	uint64_t bytes;      /* that it needs, at its peak; or GUIDANCE_UNKNOWN */
 	bool dram;           /* chosen */
 };
 
 /*
  * Which entries go to DRAM of so many bytes: those with the most stall time for each byte first, as
  * long as they fit; one that does not is passed over, and smaller ones after it are taken. Entries
- * without stall time stay on NVM. Sorts the entries by that density, the highest first. Returns the
- * bytes taken. Pure.
+ * without stall time, of unknown size, or that no line can name, stay on NVM. Sorts the entries by
+ * that density, the highest first. Returns the bytes taken. Pure.
  */
 uint64_t guidance_pack(struct guidance_entry *entries, size_t count, uint64_t capacity);
 

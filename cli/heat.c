@@ -14,7 +14,7 @@
 
 enum { TOP_USUAL = 10, WIDTH_USUAL = 100 };
 
-enum format { TABLE, CSV, JSON, FOLDED, DHAT, PPROF };
+enum format { TABLE, CSV, JSON, FOLDED, DHAT, PPROF, GUIDANCE };
 
 static const char *const by_names[] = {"site", "arena", "thread", "kind", NULL};
 static const char *const format_names[] = {"table", "csv", "json", "folded", "dhat", "pprof", NULL};
@@ -24,6 +24,7 @@ struct settings {
 	const struct heat_column *sort, *weight;
 	struct heat_table table;
 	bool top_given, symbols;
+	uint64_t capacity;  /* of DRAM, for GUIDANCE */
 	const char *output; /* NULL: the standard output */
 };
 
@@ -47,7 +48,11 @@ static void print_help(void)
 	       "                    dhat (for valgrind's dh_view.html), pprof (gzip)\n"
 	       "  --weight COLUMN   of folded stacks: a column as for --sort; default: stall\n"
 	       "  --no-symbols      modules and offsets instead of functions and lines\n"
-	       "  --output FILE     write there\n"
+	       "  --guidance BYTES  instead of a table, a guidance file for NVM_PLACE: with DRAM\n"
+	       "                    of so many bytes (512M, 4G), the sites that have most stall\n"
+	       "                    time for each byte at their peak are on DRAM, as long as they\n"
+	       "                    fit; all else is on NVM\n"
+	       "  -o, --output FILE write there\n"
 	       "\n"
 	       "Columns: heat%% of the stall time that could be attributed, with its standard\n"
 	       "error; reads and writes are accesses that stalled, as the model counts them:\n"
@@ -94,6 +99,13 @@ static int parse_top(const char *text, struct settings *s)
 	return err;
 }
 
+static int parse_capacity(const char *text, struct settings *s)
+{
+	int err = cli_parse_bytes(text, &s->capacity);
+
+	return err || !s->capacity ? -EINVAL : 0;
+}
+
 static int parse_value(int letter, const char *text, struct settings *s)
 {
 	int n = 0, err = 0;
@@ -110,6 +122,7 @@ static int parse_value(int letter, const char *text, struct settings *s)
 	case 's': return parse_column(text, &s->sort);
 	case 'w': return parse_column(text, &s->weight);
 	case 't': return parse_top(text, s);
+	case 'g': return parse_capacity(text, s);
 	case 'k': s->table.stacks = true; return 0;
 	case 'm': s->table.over_time = true; return 0;
 	case 'n': s->symbols = false; return 0;
@@ -127,6 +140,27 @@ static int terminal_width(void)
 	return size.ws_col;
 }
 
+/* What does not go together. Returns -1 to go on, else the exit status. */
+static int settle(const char *command, struct settings *s)
+{
+	bool as_usual = s->format == TABLE && s->table.by == HEAT_BY_SITE && !s->top_given;
+
+	if (s->capacity && !as_usual) {
+		fprintf(stderr, "%s: --guidance is of all sites, and a format of its own\n",
+			command);
+		return CLI_USAGE;
+	}
+	if (s->capacity)
+		s->format = GUIDANCE;
+	if (s->format != TABLE && !s->top_given)
+		s->table.top = SIZE_MAX;
+	if (s->format >= FOLDED && s->table.by != HEAT_BY_SITE) {
+		fprintf(stderr, "%s: %s is of sites only\n", command, format_names[s->format]);
+		return CLI_USAGE;
+	}
+	return -1;
+}
+
 /* Returns -1 to go on, else the exit status. */
 static int parse_arguments(int argc, char **argv, struct settings *s)
 {
@@ -136,6 +170,7 @@ static int parse_arguments(int argc, char **argv, struct settings *s)
 		{"top", required_argument, NULL, 't'},
 		{"format", required_argument, NULL, 'f'},
 		{"weight", required_argument, NULL, 'w'},
+		{"guidance", required_argument, NULL, 'g'},
 		{"output", required_argument, NULL, 'o'},
 		{"stacks", no_argument, NULL, 'k'},
 		{"over-time", no_argument, NULL, 'm'},
@@ -149,7 +184,7 @@ static int parse_arguments(int argc, char **argv, struct settings *s)
 			       .weight = heat_column_at(0),
 			       .symbols = true,
 			       .table = {.top = TOP_USUAL, .width = terminal_width()}};
-	while ((letter = getopt_long(argc, argv, "", options, &index)) != -1) {
+	while ((letter = getopt_long(argc, argv, "o:", options, &index)) != -1) {
 		if (letter == 'h') {
 			print_help();
 			return CLI_OK;
@@ -157,15 +192,10 @@ static int parse_arguments(int argc, char **argv, struct settings *s)
 		if (letter == '?')
 			return CLI_USAGE;
 		if (parse_value(letter, optarg, s))
-			return cli_bad_value(argv[0], options[index].name, optarg);
+			return cli_bad_value(
+				argv[0], letter == 'o' ? "output" : options[index].name, optarg);
 	}
-	if (s->format != TABLE && !s->top_given)
-		s->table.top = SIZE_MAX;
-	if (s->format >= FOLDED && s->table.by != HEAT_BY_SITE) {
-		fprintf(stderr, "%s: %s is of sites only\n", argv[0], format_names[s->format]);
-		return CLI_USAGE;
-	}
-	return -1;
+	return settle(argv[0], s);
 }
 
 static void close_source(struct heat_source *source)
@@ -215,6 +245,7 @@ static int write_rows(FILE *out, const struct settings *s, const struct heat_sou
 	case FOLDED: return heat_write_folded(out, source, rows, s->weight);
 	case DHAT: return heat_write_dhat(out, source, rows);
 	case PPROF: return heat_write_pprof(out, source, rows);
+	case GUIDANCE: return heat_write_guidance(out, source, s->capacity);
 	case TABLE: break;
 	}
 	heat_print_table(out, source, rows, &s->table);
@@ -248,7 +279,9 @@ static int write_to(const struct settings *s, const struct heat_source *a,
 	err = b ? heat_print_diff(out, a, b, &s->table) : write_one(out, s, a);
 	if (s->output && fclose(out) && !err)
 		err = -errno;
-	if (err)
+	if (err == -ENODATA)
+		cli_error("no stall time on memory that a guidance file could name");
+	else if (err)
 		cli_error("%s: %s", s->output ? s->output : "cannot write", strerror(-err));
 	return err;
 }

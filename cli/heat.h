@@ -29,6 +29,9 @@ struct heat_frame {
 	bool inlined; /* into the next one */
 };
 
+/* A path's last part. */
+const char *heat_base_name(const char *path);
+
 /* The call path of a site, innermost first. Returns its length. */
 size_t heat_stack(struct symbols *symbols, const struct nve_view_site *site,
 		  struct heat_frame frames[HEAT_STACK_MOST]);
@@ -97,5 +100,9 @@ int heat_write_folded(FILE *out, const struct heat_source *source, const struct 
 		      const struct heat_column *weight);
 int heat_write_dhat(FILE *out, const struct heat_source *source, const struct heat_rows *rows);
 int heat_write_pprof(FILE *out, const struct heat_source *source, const struct heat_rows *rows);
+
+/* A guidance file (NVM_PLACE): the sites that are worth most to DRAM of so many bytes go there. 0,
+ * or -errno; -ENODATA: no stall time on any memory that a line can name. */
+int heat_write_guidance(FILE *out, const struct heat_source *source, uint64_t capacity);
 
 #endif

@@ -7,7 +7,7 @@
 
 enum { LABEL_FRAMES = 2 };
 
-static const char *base_name(const char *path)
+const char *heat_base_name(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -37,11 +37,11 @@ size_t heat_stack(struct symbols *symbols, const struct nve_view_site *site,
 void heat_frame_text(const struct heat_frame *f, char text[HEAT_TEXT_BYTES])
 {
 	const struct symbol *s = &f->symbol;
-	const char *module = f->module[0] ? base_name(f->module) : "?";
+	const char *module = f->module[0] ? heat_base_name(f->module) : "?";
 
 	if (s->function && s->file)
 		snprintf(text, HEAT_TEXT_BYTES, "%.300s (%.100s:%d)", s->function,
-			 base_name(s->file), s->line);
+			 heat_base_name(s->file), s->line);
 	else if (s->function)
 		snprintf(text, HEAT_TEXT_BYTES, "%.300s (%.100s)", s->function, module);
 	else if (f->offset)

@@ -1,5 +1,6 @@
 #include "symbols.h"
 
+#include <errno.h>
 #include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <libiberty/demangle.h>
@@ -59,6 +60,8 @@ static void free_module(void *module)
 
 void symbols_free(struct symbols *s)
 {
+	int error = errno;
+
 	if (!s)
 		return;
 	tdestroy(s->places, free);
@@ -71,6 +74,7 @@ void symbols_free(struct symbols *s)
 		s->texts = next;
 	}
 	free(s);
+	errno = error;
 }
 
 static int compare_modules(const void *a, const void *b)
@@ -256,8 +260,8 @@ static void find_symbols(struct symbols *s, struct place *p)
 		add(p, plain_name(s, dwfl_module_addrname(p->module->of, address)), &at);
 }
 
-const struct symbol *symbols_find(struct symbols *s, const char *path, const char *build_id,
-				  uint64_t offset, size_t *count)
+static const struct symbol *find(struct symbols *s, const char *path, const char *build_id,
+				 uint64_t offset, size_t *count)
 {
 	struct place key = {.offset = offset}, *p, **found;
 
@@ -280,4 +284,14 @@ const struct symbol *symbols_find(struct symbols *s, const char *path, const cha
 	}
 	*count = (*found)->count;
 	return (*found)->symbols;
+}
+
+const struct symbol *symbols_find(struct symbols *s, const char *path, const char *build_id,
+				  uint64_t offset, size_t *count)
+{
+	int error = errno;
+	const struct symbol *found = find(s, path, build_id, offset, count);
+
+	errno = error;
+	return found;
 }

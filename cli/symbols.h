@@ -1,6 +1,7 @@
 /*
  * Names for places in modules, long after they ran: functions, files and lines, by libdw; with
- * inlined functions, and with the debug information that is installed beside (by build id).
+ * inlined functions, and with the debug information that is installed beside (by build id). All of
+ * them keep errno, which may hold why a stream takes no more.
  */
 #ifndef CLI_SYMBOLS_H
 #define CLI_SYMBOLS_H

@@ -10,6 +10,7 @@
 
 #include "base/sigmask.h"
 #include "emu/inject.h"
+#include "heap/unwind.h"
 #include "preload/real.h"
 #include "runtime.h"
 
@@ -85,6 +86,11 @@ void nve_hook_mask_hide(void)
 	nve_sigmask(SIG_UNBLOCK, &ours, NULL);
 }
 
+static bool is_of_program(void)
+{
+	return nve_runtime_follows_threads() && !nve_unwind_running();
+}
+
 static int change(int (*real)(int, const sigset_t *, sigset_t *), int how, const sigset_t *set,
 		  sigset_t *old)
 {
@@ -113,15 +119,15 @@ static int change(int (*real)(int, const sigset_t *, sigset_t *), int how, const
 NVE_EXPORT int pthread_sigmask(int how, const sigset_t *set, sigset_t *old)
 {
 	nve_real_setup();
-	return nve_runtime_follows_threads() ? change(nve_real.pthread_sigmask, how, set, old)
-					     : nve_real.pthread_sigmask(how, set, old);
+	return is_of_program() ? change(nve_real.pthread_sigmask, how, set, old)
+			       : nve_real.pthread_sigmask(how, set, old);
 }
 
 NVE_EXPORT int sigprocmask(int how, const sigset_t *set, sigset_t *old)
 {
 	nve_real_setup();
-	return nve_runtime_follows_threads() ? change(nve_real.sigprocmask, how, set, old)
-					     : nve_real.sigprocmask(how, set, old);
+	return is_of_program() ? change(nve_real.sigprocmask, how, set, old)
+			       : nve_real.sigprocmask(how, set, old);
 }
 
 /* The older forms, each for the first signals or for one. They are the same call to the kernel. */

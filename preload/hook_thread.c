@@ -54,8 +54,8 @@ static struct start begin(struct start *given)
 	struct start start = *given;
 	int cancel;
 
-	free(given);
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
+	free(given);
 	nve_hook_thread_watch_end();
 	nve_runtime_thread_begin(start.number);
 	nve_hook_mask_begin(start.blocked);

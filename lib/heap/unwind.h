@@ -6,6 +6,7 @@
 #ifndef NVE_HEAP_UNWIND_H
 #define NVE_HEAP_UNWIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef int nve_unwind_fn(void **address, int count);
@@ -18,5 +19,12 @@ void nve_unwind_setup(nve_unwind_fn *backtrace);
  * them. Returns how many, at most count; 0: not to be had. May take the loader's locks.
  */
 uint32_t nve_unwind(uint64_t caller, uint64_t *address, uint32_t count);
+
+/*
+ * Is the calling thread in nve_unwind()? libunwind masks signals meanwhile, and puts back what it
+ * found: maybe in the middle of a function of the C library that has all of them blocked behind the
+ * hooks' back. Signal-safe.
+ */
+bool nve_unwind_running(void);
 
 #endif

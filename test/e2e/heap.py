@@ -11,7 +11,7 @@ ALONE = ("nvmemu: warning: heat: no allocation sites: libnvmemu-arenas.so and li
          "are not beside libnvmemu.so, or that was not loaded at the start\n")
 
 for settings in (INERT, HEAT, HEAT | EMULATE | {"NVM_EPOCH": "4ms"}):
-    for what in ("calls", "stacks", "ends", "forks", "signals", "maps"):
+    for what in ("calls", "stacks", "ends", "forks", "signals", "maps", "masks", "cancels"):
         succeeds(prog("heap"), what, output="done\n", settings=settings)
     for what in ("plugin", "loading"):
         succeeds(prog("heap"), what, PLUGIN, output="done\n", settings=settings)

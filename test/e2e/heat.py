@@ -112,6 +112,13 @@ if named and report["totals"]["stall_share"] > 0.2:
     assert by_name["site0"]["reads"] > by_name["site0"]["writes"]
     assert by_name["site1"]["writes"] > by_name["site1"]["reads"]
 
+# The page names sites and call paths alike.
+page = subprocess.run([nvmemu, "report", "--format", "html", out], env=clean, capture_output=True,
+                      text=True, check=True).stdout
+assert not named or re.search(r"<summary><bdi>site1 \(hotsites\.c:\d+\).*?</summary><ol>"
+                              r"<li>allocate \(hotsites\.c:\d+\)</li><li>site1 \(", page)
+assert "hotsites!0x" not in page or not named
+
 # Folded stacks: the program's root first, every nanosecond there.
 folded = [line.rsplit(" ", 1) for line in heat("--format", "folded", out).splitlines()]
 assert sum(int(n) for _, n in folded) == told["stall_ns"]
@@ -188,6 +195,35 @@ assert "change" in difference.splitlines()[0] and "only in" not in "".join(
     line for line in difference.splitlines() if " site0 (" in line)
 both = json.loads(heat("--format", "json", out, other))
 assert both["stall_ns"] == told["stall_ns"] + second["heat"]["stall_ns"]
+
+# From heat to placement: the file fits the capacity, the library reads it, each line meets a site.
+guidance = folder / "guidance"
+assert heat("--guidance", "100M", "--output", guidance, out) == ""
+lines = guidance.read_text().splitlines()
+assert lines == heat("--guidance", "100M", out).splitlines() and "default @ nvm" in lines
+chosen = [line for line in lines if " @ dram  # " in line]
+known = {row["stack"][0]["offset"] for row in rows
+         if row["stack"] and row["kind"] == "heap" and row["stall"]}
+for line in chosen:
+    assert int(re.match(r"[^ ]+!0x([0-9a-f]+) ", line)[1], 16) in known, line
+taken = sum(int(re.search(r" ([0-9]+) KiB", line)[1]) for line in chosen)
+assert 0 < taken <= 100 << 10, chosen
+assert not named or all("(hotsites.c:" in line for line in chosen), lines
+path = folder / "placed.json"
+succeeds(hotsites, "mixed", 0.5, 256, settings={
+    "NVM_PLACE": str(guidance), "NVM_RLAT": "150", "NVM_DRAM_LAT": "100", "NVM_OUT": str(path)})
+placement = json.loads(path.read_text())["placement"]
+assert placement["unmatched_lines"] == placement["ambiguous_sites"] == 0, placement
+assert [line["tier"] for line in placement["lines"]].count("dram") == len(chosen), placement
+for text in ("100X", "0", "-1", ""):
+    heat("--guidance", text, out, status=2, error=f"bad value '{text}' of --guidance")
+heat("--guidance", "1M", "--by", "kind", out, status=2, error="of all sites")
+heat("--guidance", "1M", "--format", "csv", out, status=2, error="of all sites")
+heat("diff", "--guidance", "1M", out, other, status=2, error="two reports")
+heat("--guidance", "1M", off, status=1, error="no heat in it")
+bare = folder / "bare.json"
+bare.write_text(json.dumps(report | {"sites": []}))
+heat("--guidance", "1M", bare, status=1, error="no stall time on memory")
 
 # A child has heat of its own.
 children = fresh()

@@ -370,6 +370,51 @@ static void maps(void)
 	}
 }
 
+static void *find_mask(void *mask)
+{
+	CHECK(!pthread_sigmask(SIG_BLOCK, NULL, mask));
+	return NULL;
+}
+
+/* The C library allocates for a thread while it has all signals blocked. */
+static void masks(void)
+{
+	for (int i = 0; i < THREADS; i++) {
+		sigset_t now, then;
+		pthread_t thread;
+
+		CHECK(!pthread_create(&thread, NULL, find_mask, &now) &&
+		      !pthread_join(thread, NULL));
+		CHECK(!sigprocmask(SIG_BLOCK, NULL, &then));
+		for (int sig = 1; sig < NSIG; sig++)
+			CHECK(!sigismember(&now, sig) && !sigismember(&then, sig));
+	}
+}
+
+/* Somebody ends the thread, but malloc() and free() are no cancellation points. */
+static void *allocate_cancelled(void *reached)
+{
+	pthread_cancel(pthread_self());
+	for (size_t i = 1; i < 100; i++)
+		check_free(filled(i * i * 100), i * i * 100);
+	*(int *)reached = 1;
+	pthread_testcancel();
+	return NULL;
+}
+
+static void cancels(void)
+{
+	for (int i = 0; i < THREADS; i++) {
+		int reached = 0;
+		pthread_t thread;
+		void *result;
+
+		CHECK(!pthread_create(&thread, NULL, allocate_cancelled, &reached) &&
+		      !pthread_join(thread, &result));
+		CHECK(result == PTHREAD_CANCELED && reached);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct {
@@ -378,6 +423,7 @@ int main(int argc, char **argv)
 	} tests[] = {
 		{"calls", calls}, {"crossing", crossing}, {"stacks", stacks}, {"ends", ends},
 		{"forks", forks}, {"signals", signals},   {"limit", limit},   {"maps", maps},
+		{"masks", masks}, {"cancels", cancels},
 	};
 
 	for (size_t i = 0; argc == 2 && i < sizeof(tests) / sizeof(tests[0]); i++) {

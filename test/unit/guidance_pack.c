@@ -72,11 +72,12 @@ static void is_read(void **state)
 	struct nve_guidance_error error = {0};
 	struct guidance_entry e[] = {
 		{.path = "my app!0x1f > libx.so!0x20",
-		 .stall_ns = 75,
+		 .stall_ns = 55,
 		 .bytes = 4096,
 		 .comment = "make_tree (tree.c:12)"},
 		{.path = "stack", .stall_ns = 20, .bytes = 1 << 20},
 		{.path = "odd@name!0x1", .stall_ns = 5, .bytes = 1},
+		{.path = "data", .stall_ns = 20, .bytes = GUIDANCE_UNKNOWN},
 		{.path = "app!0x9", .stall_ns = 0, .bytes = 1},
 	};
 	char *text;
@@ -95,9 +96,12 @@ static void is_read(void **state)
 	assert_int_equal(g.tier[NVE_GUIDANCE_STACK], NVE_TIER_NVM);
 	assert_true(g.given[NVE_GUIDANCE_STACK] != 0);
 	assert_int_equal(g.tier[NVE_GUIDANCE_DEFAULT], NVE_TIER_NVM);
-	assert_non_null(strstr(text, "75.00 % of the stall time, 4 KiB; make_tree (tree.c:12)\n"));
-	assert_non_null(strstr(text, "by 80.0 % of the stall time"));
-	assert_non_null(strstr(text, "# cannot be named: odd@name!0x1"));
+	assert_non_null(strstr(text, "55.00 % of the stall time, 4 KiB; make_tree (tree.c:12)\n"));
+	assert_true(g.given[NVE_GUIDANCE_DATA] != 0);
+	assert_int_equal(g.tier[NVE_GUIDANCE_DATA], NVE_TIER_NVM);
+	assert_non_null(strstr(text, "by 55.0 % of the stall time"));
+	assert_non_null(strstr(text, "# cannot be named: odd@name!0x1 @ nvm"));
+	assert_non_null(strstr(text, "data @ nvm  # 20.00 % of the stall time, nobody knows"));
 	assert_null(strstr(text, "app!0x9"));
 	free(text);
 }
