@@ -36,7 +36,7 @@ static int compare(const void *a, const void *b)
 static size_t add(struct table *t, const char *text)
 {
 	struct frame_text *e = malloc(sizeof(*e) + strlen(text) + 1), **found;
-	const char **more;
+	const char **more = NULL;
 
 	if (!e || (t->count == t->room &&
 		   !(more = realloc(t->text, (2 * t->room + 64) * sizeof(*more))))) {
