@@ -11,12 +11,11 @@
 #include "heap/arena.h"
 #include "heap/blocks.h"
 #include "heap/caller.h"
+#include "heap/counting.h"
 #include "heap/shard.h"
 #include "heap/sites.h"
 
 enum {
-	BIRTH_SHIFT = 12, /* ticks of a birth: microseconds or so */
-	PUBLISH_BYTES = 64 << 10,
 	CACHE_AFTER = 64, /* allocations from a site's arena, before a thread gets a cache of it */
 };
 
@@ -66,71 +65,6 @@ uint64_t nve_alloc_ticks_to_ns(uint64_t ticks)
 	return (uint64_t)((double)ticks * (elapsed > 0 ? ns / elapsed : 1));
 }
 
-/* ---- counting ---- */
-
-static inline int64_t held_bytes(const struct nve_shard_counts *c)
-{
-	return (int64_t)(c->bytes - c->freed_bytes);
-}
-
-/* Adds what the shard has on its own to the site's total, which is compared with its peak. */
-static __attribute__((noinline)) void publish(struct nve_shard *s, struct nve_shard_counts *c,
-					      uint32_t site)
-{
-	struct nve_sites_entry *e = nve_sites_entry(site);
-	int64_t held = held_bytes(c), more = held - c->published_bytes;
-	int64_t live, peak, high = c->high_bytes - c->published_bytes;
-
-	c->published_bytes = c->high_bytes = held;
-	if (!e)
-		return;
-	live = atomic_fetch_add(&e->live_bytes, more);
-	peak = atomic_load(&e->peak_bytes);
-	while (peak < live + high &&
-	       !atomic_compare_exchange_weak(&e->peak_bytes, &peak, live + high))
-		;
-	nve_shard_settle(s, c, e, site);
-}
-
-void nve_heap_own_arena(uint32_t site)
-{
-	struct nve_sites_entry *e = nve_sites_entry(site);
-
-	if (e)
-		e->pinned = true;
-}
-
-static inline void count_taken(struct nve_shard *s, struct nve_shard_counts *c, uint32_t site,
-			       uint64_t bytes)
-{
-	int64_t held;
-
-	c->allocations++;
-	c->bytes += bytes;
-	held = held_bytes(c);
-	if (held <= c->high_bytes)
-		return;
-	c->high_bytes = held;
-	if (nve_unlikely(held - c->published_bytes > PUBLISH_BYTES))
-		publish(s, c, site);
-}
-
-static inline void count_given(struct nve_shard *s, struct nve_shard_counts *c, uint64_t tag,
-			       uint64_t bytes)
-{
-	c->frees++;
-	c->freed_bytes += bytes;
-	if (nve_unlikely(c->published_bytes - held_bytes(c) > PUBLISH_BYTES))
-		publish(s, c, nve_blocks_site(tag));
-	if (nve_unlikely(tag & NVE_BLOCKS_TIMED)) {
-		uint64_t age = (nve_tsc() >> BIRTH_SHIFT) - (tag >> NVE_BLOCKS_BIRTH_SHIFT);
-
-		c->lifetimes++;
-		c->lifetime_ticks += (age << NVE_BLOCKS_BIRTH_SHIFT >> NVE_BLOCKS_BIRTH_SHIFT)
-				     << BIRTH_SHIFT;
-	}
-}
-
 /* ---- releasing ---- */
 
 static __attribute__((noreturn)) void die_of(const char *what)
@@ -177,7 +111,7 @@ static inline __attribute__((always_inline)) void release(struct nve_shard *s, v
 		die_of("free");
 	atomic_store_explicit(where, 0, memory_order_relaxed);
 	c = nve_shard_counts(s, nve_blocks_site(tag));
-	count_given(s, c, tag, bytes);
+	nve_counting_given(s, c, tag, bytes);
 	if (!keep(s, p, bytes, tag, where))
 		nve_arena_give(p, bytes, flags_of_block(s, addr, tag));
 }
@@ -276,7 +210,7 @@ static __attribute__((noinline)) uint64_t look_closely(struct nve_shard *s,
 	if (s->deferred)
 		release_deferred(s);
 	nve_caller_check(s, caller, s->random >> 28 == 0, site);
-	return NVE_BLOCKS_TIMED | (nve_tsc() >> BIRTH_SHIFT) << NVE_BLOCKS_BIRTH_SHIFT;
+	return NVE_BLOCKS_TIMED | (nve_tsc() >> NVE_COUNTING_BIRTH_SHIFT) << NVE_BLOCKS_BIRTH_SHIFT;
 }
 
 /* Threads that allocate often enough from a site's arena get a cache of it. */
@@ -312,11 +246,11 @@ static uint32_t choose_site(struct nve_shard *s, const struct request *r, struct
 static void settle_before(struct nve_shard *s, struct nve_shard_counts *c, uint32_t site,
 			  uint64_t bytes)
 {
-	if (bytes <= PUBLISH_BYTES || c->flags)
+	if (bytes <= NVE_COUNTING_PUBLISH || c->flags)
 		return;
 	c->bytes += bytes;
-	c->high_bytes = NVE_MAX(c->high_bytes, held_bytes(c));
-	publish(s, c, site);
+	c->high_bytes = NVE_MAX(c->high_bytes, nve_counting_held(c));
+	nve_counting_publish(s, c, site);
 	c->bytes -= bytes;
 }
 
@@ -344,7 +278,7 @@ static void *take(struct nve_shard *s, const struct request *r, struct nve_calle
 		nve_blocks_set((uint64_t)(uintptr_t)p, (uint32_t)bytes, tag);
 	else
 		nve_blocks_set_pages((uint64_t)(uintptr_t)p, bytes, tag);
-	count_taken(s, c, site, bytes);
+	nve_counting_taken(s, c, site, bytes);
 	return p;
 }
 
@@ -403,7 +337,7 @@ static __attribute__((noinline)) void *allocate_small(size_t size, struct nve_ca
 	}
 	if (nve_likely(p != NULL)) {
 		nve_blocks_set((uint64_t)(uintptr_t)p, bytes, tag);
-		count_taken(s, c, site, bytes);
+		nve_counting_taken(s, c, site, bytes);
 	}
 	s->busy = false;
 	return nve_likely(p != NULL) ? p : config.next.malloc(size);
@@ -419,9 +353,9 @@ static const uint8_t rounded_units[NVE_BINS_BYTES / NVE_BLOCKS_UNIT + 1] = {
 static __attribute__((noinline)) void *note_high(struct nve_shard *s, struct nve_shard_counts *c,
 						 uint32_t site, void *p)
 {
-	c->high_bytes = held_bytes(c);
-	if (c->high_bytes - c->published_bytes > PUBLISH_BYTES)
-		publish(s, c, site);
+	c->high_bytes = nve_counting_held(c);
+	if (c->high_bytes - c->published_bytes > NVE_COUNTING_PUBLISH)
+		nve_counting_publish(s, c, site);
 	s->busy = false;
 	return p;
 }
@@ -454,7 +388,7 @@ void *nve_alloc_malloc(size_t size)
 	c = path->counts;
 	c->allocations++;
 	c->bytes += units * NVE_BLOCKS_UNIT;
-	if (nve_unlikely(held_bytes(c) > c->high_bytes))
+	if (nve_unlikely(nve_counting_held(c) > c->high_bytes))
 		return note_high(s, c, path->site, p);
 	s->busy = false;
 	return p;

@@ -269,3 +269,11 @@ int nve_heap_site(uint32_t id, struct nve_heap_site *site)
 	};
 	return 0;
 }
+
+void nve_heap_own_arena(uint32_t site)
+{
+	struct nve_sites_entry *e = nve_sites_entry(site);
+
+	if (e)
+		e->pinned = true;
+}
