@@ -33,18 +33,16 @@ def run(nvmemu, *arguments):
                           env={"LC_ALL": "C"}).stdout
 
 
-OPTION = re.compile(r"^ {2,6}(-\S(?:.*?\S)?)(?: {2,}(\S.*))?$")
-NAME = re.compile(r"(-[a-z]|--[a-z][a-z-]*)(\[=\w+\])?(?: (\S+))?$")
+NAME = r"(-[a-z]|--[a-z][a-z0-9-]*)(\[=\w+\])?(?: ([A-Z][^\s,]*|\.\.\.|[a-z]+(?:\|[a-z]+)+))?"
+SHOWN = re.sub(r"(?<!\\)\((?!\?)", "(?:", NAME)
+OPTION = re.compile(rf"^ {{2,6}}({SHOWN}(?:, {SHOWN})*)(?: +(\S.*))?$")
 
 
 def read_option(shown, text):
     """One line may name several that have no more in common than what is said of them."""
     result = []
     for part in shown.split(", "):
-        match = NAME.match(part)
-        if not match:
-            raise SystemExit(f"the help: cannot read the option '{shown}'")
-        name, bound, value = match.groups()
+        name, bound, value = re.fullmatch(NAME, part).groups()
         result.append((name, value or (bound or "")[2:-1], bool(bound)))
     if len(result) > 2 or all(name.startswith("--") for name, _, _ in result):
         return [Option([name], value, bound, shown, text) for name, value, bound in result]
@@ -58,6 +56,8 @@ def read_paragraph(lines):
         match = OPTION.match(line)
         if match:
             blocks += [("option", option) for option in read_option(match[1], match[2] or "")]
+        elif re.match(r" {2,6}-", line):
+            raise SystemExit(f"the help: cannot read the option '{line.strip()}'")
         elif line.startswith("        ") and blocks and blocks[-1][0] == "option":
             shown = blocks[-1][1].shown
             for kind, block in blocks:

@@ -28,7 +28,7 @@ def enumerated(text):
 
 
 def of_option(option, options):
-    alike = re.match(r"(?:.* )?as (?:for )?(--[a-z]+)", option.text)
+    alike = re.match(r"(?:.* )?as (?:for )?(--[a-z-]+)", option.text)
     if alike and option.value in ("...", "COLUMN"):
         return next(of_option(other, options) for other in options if alike[1] in other.names)
     if "|" in option.value and "[" not in option.value:
