@@ -26,11 +26,11 @@ predicts the run time at other latencies and tells whose memory the stall
 time fell on. Header, pkg-config and CMake files for programs that mark
 regions are included.")
 
-# For packages of programs that link with the library; and the loader's cache is to be renewed.
-set(control ${PROJECT_BINARY_DIR}/control)
-file(WRITE ${control}/shlibs "libnvmemu ${PROJECT_VERSION_MAJOR} nvmemu (>= ${PROJECT_VERSION})\n")
-file(WRITE ${control}/triggers "activate-noawait ldconfig\n")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${control}/shlibs ${control}/triggers)
+# For packages of programs that link with the library. CPack's own way warns of libraries without a
+# version; it has the loader's cache renewed in any case.
+set(shlibs ${PROJECT_BINARY_DIR}/control/shlibs)
+file(WRITE ${shlibs} "libnvmemu ${PROJECT_VERSION_MAJOR} nvmemu (>= ${PROJECT_VERSION})\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${shlibs})
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
 	GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
