@@ -13,7 +13,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/nvmemu-config-version.cma
 	COMPATIBILITY SameMinorVersion)
 
 install(FILES ${PROJECT_SOURCE_DIR}/include/nvmemu.h TYPE INCLUDE)
-install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC)
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC RENAME copyright)
 install(FILES ${PROJECT_BINARY_DIR}/nvmemu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_BINARY_DIR}/nvmemu-config.cmake
 	${PROJECT_BINARY_DIR}/nvmemu-config-version.cmake DESTINATION ${package_dir})

@@ -1,19 +1,25 @@
 #!/bin/bash
-# What is installed works: by pkg-config, by find_package, linked with and preloaded.
+# What is installed works: by pkg-config, by find_package, linked with and preloaded. A third argument
+# is a prefix where it has been installed already, and where tools look without being told.
 . "$(dirname "$0")/common.sh"
 need cmake
 need gcc
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-prefix="$work/a prefix"
+prefix=${3-"$work/a prefix"}
+in_place=${3+yes}
 
-cmake --install "$build_dir" --prefix "$prefix" >"$work/log" || {
+[ -n "$in_place" ] || cmake --install "$build_dir" --prefix "$prefix" >"$work/log" || {
 	cat "$work/log"
 	exit 1
 }
 library=$(find "$prefix" -name libnvmemu.so)
 libdir=$(dirname "$library")
+if [ -z "$in_place" ]; then
+	export PKG_CONFIG_PATH="$libdir/pkgconfig" CMAKE_PREFIX_PATH="$prefix"
+	library_path="LD_LIBRARY_PATH=$libdir"
+fi
 version=$(sed -n 's/^#define NVMEMU_VERSION[[:space:]]*"\(.*\)"/\1/p' "$prefix/include/nvmemu.h")
 # A build with sanitizers or without the header's version would pass below by accident.
 [ -n "$version" ] || fail "the header has no version"
@@ -66,18 +72,16 @@ expect() { # what, command: its output is the version, its stderr empty
 }
 
 by_pkg_config() {
-	export PKG_CONFIG_PATH="$libdir/pkgconfig"
-
 	[ "$(pkg-config --modversion nvmemu)" = "$version" ] || fail "pkg-config: another version"
 	eval "gcc '$work/user/user.c' -o '$work/by_pkg_config' $(pkg-config --cflags --libs nvmemu)" ||
 		fail "pkg-config: does not link"
 	if command -v g++ >/dev/null; then
 		eval "g++ '$work/user/user.cpp' -o '$work/cxx' $(pkg-config --cflags --libs nvmemu)" ||
 			fail "pkg-config: does not link with C++"
-		expect "pkg-config, C++" env LD_LIBRARY_PATH="$libdir" "$work/cxx"
+		expect "pkg-config, C++" env ${library_path+"$library_path"} "$work/cxx"
 	fi
-	expect "pkg-config" env LD_LIBRARY_PATH="$libdir" "$work/by_pkg_config"
-	expect "linked with and preloaded" env LD_LIBRARY_PATH="$libdir" LD_PRELOAD="libnvmemu.so" \
+	expect "pkg-config" env ${library_path+"$library_path"} "$work/by_pkg_config"
+	expect "linked with and preloaded" env ${library_path+"$library_path"} LD_PRELOAD="libnvmemu.so" \
 		"$work/by_pkg_config"
 }
 
@@ -96,7 +100,7 @@ by_find_package() {
 			target_link_libraries(user_cxx PRIVATE nvmemu::nvmemu)
 		endif()
 	END
-	cmake -S "$work/user" -B "$work/user/build" -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1 &&
+	cmake -S "$work/user" -B "$work/user/build" >"$work/log" 2>&1 &&
 		cmake --build "$work/user/build" >>"$work/log" 2>&1 || {
 		cat "$work/log"
 		fail "find_package: does not build"
@@ -123,7 +127,7 @@ else
 fi
 by_find_package
 preloaded
-if [ -e "$build_dir/bin/nvmemu" ]; then
+if [ -e "$prefix/bin/nvmemu" ]; then
 	"$prefix/bin/nvmemu" --version >"$work/log" 2>&1 || fail "nvmemu --version: exit status $?"
 	grep -qF "$version" "$work/log" || fail "nvmemu --version: said '$(cat "$work/log")'"
 fi
