@@ -9,6 +9,9 @@
 
 #define GUIDANCE_UNKNOWN UINT64_MAX
 
+/* What the library reads at most: lines with a path, frames of all of them, and of each. */
+enum { GUIDANCE_LINES = 4096, GUIDANCE_FRAMES = 16384, GUIDANCE_DEPTH = 64 };
+
 struct guidance_entry {
 	const char *path; /* "app!0x12 > app!0x40", or a kind of memory; "": no line can name it */
 	const char *comment; /* for people; NULL: none */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli.h"
-#include "emu/guidance.h"
 #include "guidance.h"
 #include "heat.h"
 
@@ -26,7 +25,7 @@ static bool is_named(const struct nve_view_frame *f)
  * any. */
 static void print_path(FILE *out, const struct nve_view_site *site, size_t *frames)
 {
-	for (size_t i = 0; i < site->frame_count && i < NVE_GUIDANCE_DEPTH; i++) {
+	for (size_t i = 0; i < site->frame_count && i < GUIDANCE_DEPTH; i++) {
 		const struct nve_view_frame *f = &site->frames[i];
 
 		if (!is_named(f))
@@ -41,17 +40,16 @@ static void print_path(FILE *out, const struct nve_view_site *site, size_t *fram
 static const char *kind_of(const struct nve_view_site *site)
 {
 	static const struct {
-		const char *report;
-		enum nve_guidance_kind kind;
+		const char *report, *line;
 	} kinds[] = {
-		{"stack", NVE_GUIDANCE_STACK},
-		{"data", NVE_GUIDANCE_DATA},
-		{"break", NVE_GUIDANCE_ANONYMOUS},
+		{"stack", "stack"},
+		{"data", "data"},
+		{"break", "anonymous"},
 	};
 
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (!strcmp(site->kind, kinds[i].report))
-			return nve_guidance_kind_name(kinds[i].kind);
+			return kinds[i].line;
 	return NULL;
 }
 
@@ -163,8 +161,8 @@ static int gather(const struct heat_source *source, struct entries *e)
 	*e = (struct entries){.list = calloc(h->site_count + 1, sizeof(*e->list))};
 	if (!e->list)
 		return -ENOMEM;
-	for (size_t i = 0; !err && i < h->site_count && e->count < NVE_GUIDANCE_LINES; i++) {
-		if (e->frames > NVE_GUIDANCE_FRAMES - NVE_GUIDANCE_DEPTH)
+	for (size_t i = 0; !err && i < h->site_count && e->count < GUIDANCE_LINES; i++) {
+		if (e->frames > GUIDANCE_FRAMES - GUIDANCE_DEPTH)
 			break;
 		if (has_line(&h->sites[i]))
 			err = add(e, source->symbols, &h->sites[i]);

@@ -1,7 +1,8 @@
 /*
  * A view of reports as comma-separated values (RFC 4180, but lines end as Unix has them): one row
- * for the run, each process and each thread, told apart by the column "level". Columns of figures
- * are named as in the reports, with '_' for the levels of the document.
+ * for the run, each process and each thread, then for each marked region, each allocation site with
+ * stall time and what is placed, told apart by the column "level". Columns of figures are named as
+ * in the reports, with '_' for the levels of the document.
  */
 #include "report.h"
 
@@ -9,7 +10,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/base.h"
+#include "heat.h"
 #include "report/fields.h"
+#include "report_parts.h"
 
 static void put_text(FILE *out, const char *text)
 {
@@ -99,8 +103,95 @@ static void put_run(FILE *out, const struct nve_view *view)
 	put_totals(out, &view->totals);
 }
 
+/* A figure of a row that has but few. */
+struct figure {
+	const char *path; /* as in nve_fields_totals */
+	uint64_t value;
+};
+
+static void put_figures(FILE *out, const struct figure *figures, size_t count)
+{
+	for (const struct nve_field *f = nve_fields_totals; f->path; f++) {
+		putc(',', out);
+		for (size_t i = 0; i < count; i++)
+			if (!strcmp(figures[i].path, f->path))
+				fprintf(out, "%" PRIu64, figures[i].value);
+	}
+	putc('\n', out);
+}
+
+/* Of all processes: nothing but a name and figures. wall_ns: 0 for none. */
+static void put_part(FILE *out, const char *level, const char *name, uint64_t wall_ns)
+{
+	fprintf(out, "%s,,,,,,", level);
+	put_text(out, name);
+	fputs(",,", out);
+	if (wall_ns)
+		fprintf(out, "%" PRIu64, wall_ns);
+	fputs(",,,", out);
+}
+
+/* Without the regions within. */
+static void put_region(FILE *out, const struct nve_view_region *r)
+{
+	const struct nve_view_region_figures *f = &r->exclusive;
+	const struct figure figures[] = {
+		{"cpu_ns", f->cpu_ns},
+		{"stall_ns", f->stall_ns},
+		{"stall_wb_ns", f->stall_wb_ns},
+		{"ma_ro", f->ma_ro},
+		{"ma_wb", f->ma_wb},
+		{"delay_owed_ns", f->delay_owed_ns},
+		{"delay_paid_ns", f->delay_paid_ns},
+	};
+
+	put_part(out, "region", r->name, f->wall_ns);
+	put_figures(out, figures, NVE_ARRAY_SIZE(figures));
+}
+
+static void put_site(FILE *out, struct symbols *symbols, const struct nve_view_site *s)
+{
+	const struct figure figures[] = {
+		{"stall_ns", s->heat.stall_ns},
+		{"stall_wb_ns", s->heat.stall_wb_ns},
+		{"ma_ro", s->heat.reads},
+		{"ma_wb", s->heat.writes},
+	};
+	char name[HEAT_TEXT_BYTES];
+
+	heat_site_text(symbols, s, name);
+	put_part(out, "site", name, 0);
+	put_figures(out, figures, NVE_ARRAY_SIZE(figures));
+}
+
+/* By the guidance file: the accesses on NVM. */
+static void put_placement(FILE *out, const struct nve_view_placement *p)
+{
+	const struct figure figures[] = {{"ma_ro", p->nvm_reads}, {"ma_wb", p->nvm_writes}};
+
+	if (!p->processes)
+		return;
+	put_part(out, "placement", p->file, 0);
+	put_figures(out, figures, NVE_ARRAY_SIZE(figures));
+}
+
+static void put_parts(FILE *out, const struct report_parts *parts)
+{
+	for (size_t i = 0; i < parts->regions.count; i++)
+		put_region(out, &parts->regions.list[i]);
+	for (size_t i = 0; i < parts->heat.site_count; i++)
+		if (parts->heat.sites[i].heat.stall_ns)
+			put_site(out, parts->symbols, &parts->heat.sites[i]);
+	put_placement(out, &parts->placement);
+}
+
 int report_write_csv(FILE *out, const struct nve_view *view)
 {
+	struct report_parts parts;
+	int err = report_parts_read(view, &parts);
+
+	if (err)
+		return err;
 	put_head(out);
 	put_run(out, view);
 	for (size_t i = 0; i < view->count; i++) {
@@ -110,5 +201,7 @@ int report_write_csv(FILE *out, const struct nve_view *view)
 		for (size_t k = 0; k < p->thread_count; k++)
 			put_process(out, "thread", p, &p->threads[k]);
 	}
+	put_parts(out, &parts);
+	report_parts_free(&parts);
 	return ferror(out) ? -EIO : 0;
 }

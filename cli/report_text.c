@@ -10,8 +10,9 @@
 #include "report/native.h"
 #include "report/remarks.h"
 #include "report/utc.h"
+#include "report_parts.h"
 
-enum { LABEL = 16, ROWS = 16, NAME = 15, VALUE_BYTES = 64 };
+enum { LABEL = 16, ROWS = 16, SUMMARY_ROWS = 4, NAME = 15, VALUE_BYTES = 64 };
 
 /* A stretch of text is gathered, then copied: names in reports may hold anything. */
 struct sheet {
@@ -296,7 +297,19 @@ static void put_remark(void *ctx, const char *text)
 	fprintf(ctx, "%-*s %s\n", LABEL, "note", text);
 }
 
-int report_write_text(FILE *out, const struct nve_view *view)
+/* Tables of what is in the reports. */
+static int put_tables(FILE *f, const struct nve_view *view, const struct report_parts *parts)
+{
+	int err = view->count > 1 ? put_processes(f, view) : 0;
+
+	if (!err)
+		err = put_threads(f, view);
+	report_put_regions(f, parts, ROWS);
+	report_put_sites(f, parts, ROWS);
+	return err;
+}
+
+static int write_whole(FILE *out, const struct nve_view *view, const struct report_parts *parts)
 {
 	const struct nve_view_process *first = &view->processes[0];
 	struct sheet s;
@@ -308,20 +321,31 @@ int report_write_text(FILE *out, const struct nve_view *view)
 	put_end(s.stream, view);
 	put_emulated(s.stream, first);
 	put_sources(s.stream, first);
+	report_put_placement(s.stream, parts, LABEL);
 	put_times(s.stream, view);
 	put_delay(s.stream, &view->totals);
 	put_shares(s.stream, &view->totals);
 	put_details(s.stream, &view->totals);
 	nve_remarks(view, put_remark, s.stream);
-	if (view->count > 1)
-		err = put_processes(s.stream, view);
-	if (!err)
-		err = put_threads(s.stream, view);
+	err = put_tables(s.stream, view, parts);
 	put_settings(s.stream, first);
 	return close_sheet(&s) || err ? -ENOMEM : 0;
 }
 
-int report_write_summary(FILE *out, const struct nve_view *view, const char *file)
+int report_write_text(FILE *out, const struct nve_view *view)
+{
+	struct report_parts parts;
+	int err = report_parts_read(view, &parts);
+
+	if (err)
+		return err;
+	err = write_whole(out, view, &parts);
+	report_parts_free(&parts);
+	return err;
+}
+
+static int write_summary(FILE *out, const struct nve_view *view, const struct report_parts *parts,
+			 const char *file)
 {
 	struct sheet s;
 	int err = open_sheet(&s, out);
@@ -332,11 +356,26 @@ int report_write_summary(FILE *out, const struct nve_view *view, const char *fil
 	put_title(s.stream, view);
 	put_emulated(s.stream, &view->processes[0]);
 	put_sources(s.stream, &view->processes[0]);
+	report_put_placement(s.stream, parts, LABEL);
 	put_times(s.stream, view);
 	put_delay(s.stream, &view->totals);
 	put_shares(s.stream, &view->totals);
 	nve_remarks(view, put_remark, s.stream);
 	if (file)
 		fprintf(s.stream, "%-*s %s\n", LABEL, "report", file);
+	report_put_regions(s.stream, parts, SUMMARY_ROWS);
+	report_put_sites(s.stream, parts, SUMMARY_ROWS);
 	return close_sheet(&s);
+}
+
+int report_write_summary(FILE *out, const struct nve_view *view, const char *file)
+{
+	struct report_parts parts;
+	int err = report_parts_read(view, &parts);
+
+	if (err)
+		return err;
+	err = write_summary(out, view, &parts, file);
+	report_parts_free(&parts);
+	return err;
 }

@@ -190,8 +190,10 @@ static int check(struct run *run, const char *command)
 	}
 	if (*warning.text)
 		cli_note("%s", warning.text);
-	if (!nve_options_emulate(&run->options)) {
-		fprintf(stderr, "%s: what is to be emulated? --rlat, --wlat or --device says so.\n",
+	if (!nve_options_measure(&run->options)) {
+		fprintf(stderr,
+			"%s: what is to be emulated? --rlat, --wlat or --device says so; "
+			"or --heat=on, what is to be measured.\n",
 			command);
 		return CLI_USAGE;
 	}

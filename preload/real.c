@@ -149,11 +149,6 @@ void *(*nve_real_alloc_mremap(void))(void *, size_t, size_t, int, ...)
 	return found;
 }
 
-bool nve_real_alloc_is_ours(void *hook)
-{
-	return dlsym(RTLD_DEFAULT, "malloc") == hook;
-}
-
 void *nve_real_symbol_of(void *function)
 {
 	Dl_info info;
@@ -260,6 +255,37 @@ void *nve_real_for(const char *name, const char *library, const void *caller)
 		return found;
 	found = look_in(map->l_name, name);
 	return found ? found : look_in(library, name);
+}
+
+static bool defines(const struct link_map *map, const char *name)
+{
+	void *found = map->l_name[0] ? look_in(map->l_name, name) : NULL;
+
+	return found && nve_real_module_of(found) == map;
+}
+
+/* Of all libraries, ours is the first that has it. */
+static bool is_first_library(const char *name, void *hook)
+{
+	const struct link_map *map = nve_real_module_of(hook);
+
+	for (map = map ? map->l_prev : NULL; map && map->l_prev; map = map->l_prev) {
+		if (defines(map, name))
+			return false;
+	}
+	return true;
+}
+
+/* In a program at a fixed address that takes the address of malloc(), its own way there stands for
+ * the function, by a symbol that is not defined but has a value. */
+bool nve_real_alloc_is_ours(void *hook)
+{
+	void *found = dlsym(RTLD_DEFAULT, "malloc");
+	const ElfW(Sym) *symbol = found && found != hook ? nve_real_symbol_of(found) : NULL;
+
+	if (symbol && symbol->st_shndx == SHN_UNDEF)
+		return is_first_library("malloc", hook);
+	return found == hook;
 }
 
 bool nve_real_is_thread_sanitized(void)

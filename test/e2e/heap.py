@@ -22,6 +22,10 @@ for settings in (HEAT, HEAT | {"NVM_HEAT_DEPTH": "1"}, HEAT | {"NVM_HEAT_DEPTH":
                  HEAT | {"NVM_HEAT_MIN": "1K"}):
     succeeds(prog("heap"), "crossing", output="done\n", settings=settings)
 
+# a program at a fixed address, which has a symbol for malloc itself
+succeeds(prog("heap_fixed"), "calls", output="done\n", settings=HEAT)
+succeeds(prog("heap_fixed"), "crossing", output="done\n", settings=HEAT)
+
 # an allocator of the program's own is left alone, with one line; so is a program without ours
 assert told(run(prog("heap_own"), settings=INERT)) == (0, "done\n", "")
 assert told(run(prog("heap_own"), settings=HEAT)) == (0, "done\n", OWN)

@@ -215,6 +215,40 @@ succeeds(hotsites, "mixed", 0.5, 256, settings={
 placement = json.loads(path.read_text())["placement"]
 assert placement["unmatched_lines"] == placement["ambiguous_sites"] == 0, placement
 assert [line["tier"] for line in placement["lines"]].count("dram") == len(chosen), placement
+
+# In reports of all forms: the hottest sites, and what is placed where.
+def shown(*args):
+    done = subprocess.run([nvmemu, "report", *map(str, args)], env=clean, capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done
+    return done.stdout
+
+
+text = shown(out)
+assert "\nmemory by allocation site" in text and "\nregions" not in text and "placement" not in text, text
+assert re.search(r"^ +[\d.]+ +0\.\d+ +\d+ +\d+ +128\.0  site0 \(hotsites\.c:\d+\) < ", text, re.M) or not named, text
+table = [row for row in csv.DictReader(io.StringIO(shown("--format", "csv", out)), strict=True)
+         if row["level"] == "site"]
+hot = [row for row in rows if row["stall"]]
+assert [(r["name"], int(r["stall_ns"])) for r in table] == [(r["label"], r["stall"]) for r in hot], table
+placed = json.loads(path.read_text())["totals"]
+nvm = {kind: f"{100 * placed['placement'][kind]['nvm_share']:.1f} %" for kind in ("read", "write")}
+wanted = f"on NVM {nvm['read']} of reads, {nvm['write']} of writes; {guidance}: {len(placement['lines'])} lines"
+text = shown(path)
+assert f"\nplacement        {wanted} with a path\n" in text, (wanted, text)
+met = json.loads(path.read_text())
+met["placement"]["lines"][0]["sites"] = 0
+met["placement"]["ambiguous_sites"] = 3
+changed = folder / "changed.json"
+changed.write_text(json.dumps(met))
+assert "with a path, 1 of them fit no site; lines disagree on 3 sites\n" in shown(changed), shown(changed)
+(row,) = (r for r in csv.DictReader(io.StringIO(shown("--format", "csv", path)), strict=True)
+          if r["level"] == "placement")
+assert int(row["ma_ro"]) == placed["placement"]["read"]["nvm_accesses"], row
+summary = subprocess.run([nvmemu, "run", "--lib", sys.argv[1], "--heat=on", "--dram-lat", "100", "--",
+                          hotsites, "mixed", "0.5", "256"], env=clean, capture_output=True, text=True)
+assert summary.returncode == 0 and "memory by allocation site" in summary.stderr, summary
+assert not named or " site0 (hotsites.c:" in summary.stderr, summary
+
 for text in ("100X", "0", "-1", ""):
     heat("--guidance", text, out, status=2, error=f"bad value '{text}' of --guidance")
 heat("--guidance", "1M", "--by", "kind", out, status=2, error="of all sites")

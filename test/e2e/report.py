@@ -107,6 +107,26 @@ for row in (r for r in rows if r["level"] == "process"):
 for key, value in flat(merged["totals"]):
     assert float(rows[0][key]) == value, key
 
+# regions, one within another
+marked = fresh() / "marked.json"
+done = run(prog("regions"), "phases", settings=EMULATE | {"NVM_OUT": str(marked)})
+assert done.returncode == 0, done
+regions = json.loads(marked.read_text())["regions"]
+table = shown(marked)
+assert "\nregions, without those within\n" in table and "\nmemory" not in table, table
+rows = {r["name"]: r for r in csv.DictReader(io.StringIO(shown("--format", "csv", marked)), strict=True)
+        if r["level"] == "region"}
+assert set(rows) == {r["name"] for r in regions["list"]} and rows, rows
+for region in regions["list"]:
+    assert re.search(rf"^ +{region['calls']} .*  {region['name']}$", table, re.M), table
+    for key in ("cpu_ns", "stall_ns", "ma_ro", "ma_wb", "delay_owed_ns", "delay_paid_ns"):
+        assert int(rows[region["name"]][key]) == region["exclusive"][key], (key, region)
+spoilt = json.loads(marked.read_text())
+spoilt["regions"]["list"][0]["exclusive"].pop("cpu_ns")
+marked.write_text(json.dumps(spoilt))
+for form in ("text", "csv"):
+    fails("regions.list[0].cpu_ns: missing", "--format", form, marked)
+
 # names that would do harm
 nasty = copy.deepcopy(single[hello])
 nasty["program"]["name"] = 'a,"b"\n\x1b[2J\u009b31m'

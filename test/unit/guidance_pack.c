@@ -9,6 +9,11 @@
 #include "emu/guidance.h"
 #include "guidance.h"
 
+_Static_assert((int)GUIDANCE_LINES == (int)NVE_GUIDANCE_LINES &&
+		       (int)GUIDANCE_FRAMES == (int)NVE_GUIDANCE_FRAMES &&
+		       (int)GUIDANCE_DEPTH == (int)NVE_GUIDANCE_DEPTH,
+	       "what is written is read");
+
 static void densest_first(void **state)
 {
 	struct guidance_entry e[] = {
