@@ -93,6 +93,10 @@ void nve_calibrated_fill(const struct nve_calibration *c, const struct nve_optio
 	m->fence_cycles = c->fence_cycles;
 	m->threshold_cycles = c->threshold_cycles;
 	m->run_ahead_instructions = c->run_ahead_instructions;
+	m->bandwidth.read = c->read_bytes_per_s;
+	m->bandwidth.write = c->write_bytes_per_s;
+	m->bandwidth.all_read = c->all_read_bytes_per_s;
+	m->bandwidth.all_write = c->all_write_bytes_per_s;
 	m->llc_bytes = c->llc_bytes;
 	m->huge_pages = c->huge_pages;
 	m->calibrated_at_s = c->measured_at_s;

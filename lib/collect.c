@@ -30,6 +30,7 @@ struct sums {
 	double nvm_variance[NVE_TIERS_KINDS];     /* weighted by accesses */
 	struct nve_tiers_counts tiers;
 	struct nve_pmu_sums counters;
+	double traffic_ns[NVE_STREAM_BYS], traffic_unknown_ns;
 };
 
 static struct {
@@ -126,6 +127,12 @@ static void sum_thread(struct sums *s, const struct nve_thread *t)
 		s->lookahead_ns = s->ahead.lookahead_ns;
 		s->dirty_variance = se * se * (double)t->model.stall_ns * (double)t->model.stall_ns;
 	}
+	if (t->ahead && nve_ahead_stream(t->ahead)) {
+		const struct nve_stream *stream = nve_ahead_stream(t->ahead);
+
+		memcpy(s->traffic_ns, stream->ns, sizeof(s->traffic_ns));
+		s->traffic_unknown_ns = stream->unknown_ns;
+	}
 	s->model = t->model;
 	s->cost_ns = t->cost_ns;
 	s->saved_ns = t->saved_ns;
@@ -157,6 +164,11 @@ static void add_model(struct nve_thread_model *to, const struct nve_thread_model
 	to->nvm_ma_wb += m->nvm_ma_wb;
 	to->clamps += m->clamps;
 	to->delay_owed_ns += m->delay_owed_ns;
+	to->delay_bandwidth_ns += m->delay_bandwidth_ns;
+	to->read_bytes += m->read_bytes;
+	to->written_bytes += m->written_bytes;
+	to->read_variance += m->read_variance;
+	to->written_variance += m->written_variance;
 	to->dram_lat_ps_by_stall += m->dram_lat_ps_by_stall;
 }
 
@@ -182,6 +194,9 @@ static void add_sums(struct sums *to, const struct sums *s)
 	add_model(&to->model, &s->model);
 	add_counters(&to->counters, &s->counters);
 	add_tiers(to, s);
+	for (int i = 0; i < NVE_STREAM_BYS; i++)
+		to->traffic_ns[i] += s->traffic_ns[i];
+	to->traffic_unknown_ns += s->traffic_unknown_ns;
 	to->dirty_variance += s->dirty_variance;
 	to->paid_ns += s->paid_ns;
 	to->handover_ns += s->handover_ns;
@@ -241,6 +256,20 @@ static void fill_placed(struct nve_placed_totals *p, const struct sums *s)
 	memcpy(p->epochs, s->tiers.epochs, sizeof(p->epochs));
 }
 
+static void fill_traffic(struct nve_traffic_totals *t, const struct sums *s)
+{
+	const struct nve_thread_model *m = &s->model;
+
+	t->delay_ns = m->delay_bandwidth_ns;
+	t->read_bytes = m->read_bytes;
+	t->written_bytes = m->written_bytes;
+	t->read_se_bytes = (uint64_t)sqrt(m->read_variance);
+	t->written_se_bytes = (uint64_t)sqrt(m->written_variance);
+	for (int i = 0; i < NVE_STREAM_BYS; i++)
+		t->ns[i] = (uint64_t)s->traffic_ns[i];
+	t->unknown_ns = (uint64_t)s->traffic_unknown_ns;
+}
+
 static void fill_totals(struct nve_totals *t, const struct sums *s)
 {
 	const struct nve_ahead_counts *c = &s->ahead;
@@ -262,6 +291,7 @@ static void fill_totals(struct nve_totals *t, const struct sums *s)
 	fill_latency(t, c);
 	t->dram_lat_ps =
 		m->stall_ns ? (uint64_t)(m->dram_lat_ps_by_stall / (double)m->stall_ns) : 0;
+	fill_traffic(&t->traffic, s);
 	t->delay_owed_ns = m->delay_owed_ns;
 	t->delay_paid_ns = s->paid_ns;
 	t->delay_dropped_ns = m->delay_owed_ns - s->paid_ns;

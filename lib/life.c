@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/sigmask.h"
 #include "count/pmu/pmu.h"
+#include "emu/bandwidth.h"
 #include "emu/handover.h"
 #include "emu/inject.h"
 #include "emu/monitor.h"
@@ -69,6 +70,7 @@ void nve_life_before_thread(void)
 
 void nve_life_after_fork(void)
 {
+	nve_bandwidth_after_fork();
 	atomic_store(&threaded, false);
 }
 

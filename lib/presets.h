@@ -6,8 +6,9 @@
 #include "base/preset.h"
 
 /* Finds the device, also in the user's file; without NVM_DEVICE does nothing. 0, or -errno with a
- * message. */
-int nve_presets_load(const struct nve_options *options, char *const envp[],
+ * message. A child, which is no root, may have lost the way to its user's file: it goes without,
+ * and warns. */
+int nve_presets_load(struct nve_options *options, char *const envp[], bool root,
 		     struct nve_options_message *error);
 
 /*
@@ -18,7 +19,12 @@ int nve_presets_load(const struct nve_options *options, char *const envp[],
 int nve_presets_apply(struct nve_options *options, uint64_t dram_lat_ps,
 		      struct nve_options_message *error);
 
-/* The device that was found; NULL: none. */
-const struct nve_preset *nve_presets_device(void);
+/* Does the device limit what the options do not? */
+bool nve_presets_have_bandwidth(const struct nve_options *options);
+
+/* The same for bandwidths, by those of the machine (bytes per second; 0: not known). What the
+ * machine does not reach is no limit, and is said. */
+void nve_presets_apply_bandwidth(struct nve_options *options, uint64_t machine_read,
+				 uint64_t machine_write);
 
 #endif

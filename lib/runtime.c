@@ -34,6 +34,7 @@
 #include "programs.h"
 #include "recording.h"
 #include "report/snapshot.h"
+#include "traffic.h"
 
 enum {
 	EXIT_IMPOSSIBLE = 125,
@@ -70,30 +71,6 @@ static void end_process(const char *text)
 	syscall(SYS_exit_group, EXIT_IMPOSSIBLE);
 }
 
-/* A child may have lost the way to its user's file. */
-static void find_device(void)
-{
-	struct nve_options_message error;
-
-	if (!nve_presets_load(&state.options, state.host.envp, &error))
-		return;
-	if (nve_lineage_is_root())
-		end_process(error.text);
-	nve_log(NVE_LOG_WARN, "%s: a child runs without it", error.text);
-	state.options.device[0] = '\0';
-}
-
-static void tell_device(void)
-{
-	const struct nve_preset *device = nve_presets_device();
-
-	if (device && nve_preset_has_bandwidth(device) && nve_lineage_is_root())
-		nve_log(NVE_LOG_WARN,
-			"NVM_DEVICE: %s: of the device its latencies alone are "
-			"emulated, not its bandwidths",
-			device->name);
-}
-
 static void read_options(void)
 {
 	struct nve_options_message error, warning;
@@ -104,7 +81,8 @@ static void read_options(void)
 	nve_log_setup((enum nve_log_level)state.options.log_level, state.options.log_file);
 	if (warning.text[0] && nve_lineage_is_root())
 		nve_log(NVE_LOG_WARN, "%s", warning.text);
-	find_device();
+	if (nve_presets_load(&state.options, state.host.envp, nve_lineage_is_root(), &error))
+		end_process(error.text);
 }
 
 static void load_placement(void)
@@ -176,6 +154,7 @@ static int start_replay(void)
 {
 	state.cal.tsc_khz = nve_clock_tsc_khz(TSC_NS);
 	check_latency();
+	nve_traffic_replay(&state.options);
 	return 0;
 }
 
@@ -203,6 +182,17 @@ static int choose_counters(bool calibrated)
 	return rc;
 }
 
+static int start_traffic(void)
+{
+	int rc =
+		nve_traffic_start(&state.options, &state.cal, nve_calibrated_store(state.host.envp),
+				  state.why_not, sizeof(state.why_not));
+
+	if (rc == -ERANGE)
+		end_process(state.why_not);
+	return rc;
+}
+
 static int start_counting(void)
 {
 	int rc = choose_counters(false);
@@ -218,7 +208,7 @@ static int start_counting(void)
 	nve_placing_begin();
 	if (rc)
 		tell_missing("look-ahead", rc);
-	return rc;
+	return rc ? rc : start_traffic();
 }
 
 static int start_injection(void)
@@ -460,8 +450,6 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	state.emulates = start_emulation() == 0;
 	if (!state.emulates)
 		tell_impossible();
-	else
-		tell_device();
 	if (state.emulates)
 		pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 }
@@ -531,6 +519,7 @@ static void fill_snapshot(struct nve_snapshot *s, const char *ended_by)
 		s->sources = (struct nve_sources){
 			.stall = source, .dirty = source, .latency = source, .addresses = "none"};
 	s->counter_events = nve_counters_events();
+	s->traffic_source = nve_traffic_source();
 	s->timer_source = state.emulates ? "thread CPU-time timer" : "none";
 	s->options = state.options;
 	memcpy(s->machine.cpu, state.cpu, sizeof(s->machine.cpu));

@@ -13,11 +13,10 @@ enum kind { KIND_QUANTITY, KIND_CHOICE, KIND_BOOL, KIND_PATH, KIND_PATTERN, KIND
 
 enum { QUOTED_BYTES = 80, NAME_BYTES = 32 };
 
-/* A name that a choice accepts, or would accept in a version that has it. */
+/* A name that a choice accepts. */
 struct choice {
 	const char *name;
 	int value;
-	bool absent;
 	size_t tail; /* the name is a prefix, what follows a path, which goes there; 0: it is not */
 };
 
@@ -28,10 +27,6 @@ struct row {
 	uint64_t initial, min, max;   /* quantities */
 	const struct nve_unit *units; /* quantities */
 	const struct choice *choices; /* choices, booleans */
-};
-
-static const struct nve_unit ps_units[] = {
-	{"", 1000}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {NULL, 0},
 };
 
 /* No plain number: an epoch has no usual unit. */
@@ -110,10 +105,14 @@ static const struct choice switches[] = {
 	{.name = "0", .value = 0},   {.name = "1", .value = 1},     {.name = NULL},
 };
 
-#define SWITCH_FORM  "on or off (yes or no, true or false, 1 or 0)"
-#define LATENCY_FORM "1ns to 1ms in steps of 0.001ns, as in 300, 300ns, 122.5ns, 1.5us"
+#define SWITCH_FORM    "on or off (yes or no, true or false, 1 or 0)"
+#define LATENCY_FORM   "1ns to 1ms in steps of 0.001ns, as in 300, 300ns, 122.5ns, 1.5us"
+#define BANDWIDTH_FORM "1MB/s to 10000GB/s, as in 2.4GB/s, 800MB/s, or 2.4, which is GB/s"
+#define BANDWIDTH(field)                                                                           \
+	.kind = KIND_QUANTITY, .member = MEMBER(field), .units = nve_units_bandwidth,              \
+	.min = 1000000, .max = 10000000000000
 #define LATENCY(field)                                                                             \
-	.kind = KIND_QUANTITY, .member = MEMBER(field), .units = ps_units, .min = 1000,            \
+	.kind = KIND_QUANTITY, .member = MEMBER(field), .units = nve_units_ps, .min = 1000,        \
 	.max = 1000000000
 
 /* clang-format off */
@@ -121,8 +120,14 @@ static const struct row rows[] = {
 	{{"NVM_RLAT", LATENCY_FORM, "DRAM's own", "emulated read latency"}, LATENCY(rlat_ps)},
 	{{"NVM_WLAT", LATENCY_FORM, "DRAM's own", "emulated write latency"}, LATENCY(wlat_ps)},
 	{{"NVM_DEVICE", "the name of a device that nvmemu devices lists", "none",
-	  "device whose latencies are emulated where NVM_RLAT and NVM_WLAT are not set"},
+	  "device whose latencies and bandwidths are emulated where others are not set"},
 	 .kind = KIND_PATH, .member = MEMBER(device)},
+	{{"NVM_RBW", BANDWIDTH_FORM, "no limit",
+	  "emulated read bandwidth, shared by the threads of a process"},
+	 BANDWIDTH(rbw_bytes_per_s)},
+	{{"NVM_WBW", BANDWIDTH_FORM, "no limit",
+	  "emulated write bandwidth, of lines written back or past the caches"},
+	 BANDWIDTH(wbw_bytes_per_s)},
 	{{"NVM_MODEL", "asymmetric or symmetric", "asymmetric",
 	  "whether reads and writes have latencies of their own or share one"},
 	 .kind = KIND_CHOICE, .member = MEMBER(model), .choices = models},
@@ -193,14 +198,6 @@ static const struct row rows[] = {
 };
 /* clang-format on */
 
-/* Of the interface, but not of this version: to ignore one would give false figures. */
-static const char *const absent_names[] = {
-	"NVM_RBW",
-	"NVM_WBW",
-};
-
-static const char absent_text[] = "not available in this version of nvmemu";
-
 /* Bytes of a value fit to be shown: it may be long, or no text at all. */
 static void quote(const char *value, char quoted[QUOTED_BYTES])
 {
@@ -269,8 +266,6 @@ static int parse_choice(const struct row *row, const char *value, struct nve_opt
 
 	if (!choice)
 		return -EINVAL;
-	if (choice->absent)
-		return -ENOTSUP;
 	if (choice->tail && copy_path(value + strlen(choice->name), (char *)o + choice->tail))
 		return -EINVAL;
 	if (row->kind == KIND_BOOL)
@@ -312,7 +307,6 @@ static int parse_node(const struct row *row, const char *value, struct nve_optio
 static int parse_row(const struct row *row, const char *value, struct nve_options *o,
 		     struct nve_options_message *error)
 {
-	char quoted[QUOTED_BYTES];
 	int result;
 
 	switch (row->kind) {
@@ -321,12 +315,6 @@ static int parse_row(const struct row *row, const char *value, struct nve_option
 	case KIND_PATTERN: result = parse_path(row, value, o); break;
 	case KIND_NODE: result = parse_node(row, value, o); break;
 	default: result = parse_choice(row, value, o); break;
-	}
-	if (result == -ENOTSUP) {
-		quote(value, quoted);
-		nve_format(error->text, sizeof(error->text), "%s=%s: %s; accepted: %s",
-			   row->public.name, quoted, absent_text, row->public.form);
-		return -EINVAL;
 	}
 	return result ? complain(error, row, value) : 0;
 }
@@ -370,21 +358,12 @@ static bool nearly_same(const char *a, size_t a_length, const char *b, size_t b_
 	       same_letters(a + 2, b + 2, rest - 2);
 }
 
-/* Known names, those of this version first; NULL past the end. */
-static const char *known_name(size_t i)
-{
-	if (i < NVE_ARRAY_SIZE(rows))
-		return rows[i].public.name;
-	i -= NVE_ARRAY_SIZE(rows);
-	return i < NVE_ARRAY_SIZE(absent_names) ? absent_names[i] : NULL;
-}
-
 /* Index of a known name, or -1. */
 static int find_name(const char *name, size_t length)
 {
-	const char *known;
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(rows); i++) {
+		const char *known = rows[i].public.name;
 
-	for (size_t i = 0; (known = known_name(i)); i++) {
 		if (strlen(known) == length && !memcmp(known, name, length))
 			return (int)i;
 	}
@@ -394,9 +373,10 @@ static int find_name(const char *name, size_t length)
 /* The name that was probably meant, or NULL. */
 static const char *find_near_miss(const char *name, size_t length)
 {
-	const char *known, *near = NULL;
+	const char *near = NULL;
 
-	for (size_t i = 0; (known = known_name(i)); i++) {
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(rows); i++) {
+		const char *known = rows[i].public.name;
 		size_t known_length = strlen(known);
 
 		if (known_length == length && same_letters(name, known, length))
@@ -418,7 +398,6 @@ static void warn_of_near_miss(const char *name, size_t length, struct nve_option
 
 struct found {
 	const char *values[NVE_ARRAY_SIZE(rows)];
-	const char *absent; /* name */
 };
 
 /* A name that stands twice counts as getenv has it: the first. */
@@ -445,9 +424,7 @@ static void search_environment(char *const envp[], struct found *found,
 			warn_of_near_miss(*envp, length, warning);
 		if (i < 0)
 			continue;
-		if (i >= (int)NVE_ARRAY_SIZE(rows))
-			found->absent = known_name((size_t)i);
-		else if (!found->values[i])
+		if (!found->values[i])
 			found->values[i] = equals + 1;
 	}
 }
@@ -492,17 +469,13 @@ static const char *contradiction(const struct nve_options *o)
 int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_options_message *error,
 		      struct nve_options_message *warning)
 {
-	struct found found = {.absent = NULL};
+	struct found found = {0};
 	const char *why;
 
 	set_defaults(o);
 	error->text[0] = '\0';
 	warning->text[0] = '\0';
 	search_environment(envp, &found, warning);
-	if (found.absent) {
-		nve_format(error->text, sizeof(error->text), "%s: %s", found.absent, absent_text);
-		return -EINVAL;
-	}
 	for (size_t i = 0; i < NVE_ARRAY_SIZE(rows); i++) {
 		int result = 0;
 
@@ -519,33 +492,7 @@ int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_opti
 
 bool nve_options_emulate(const struct nve_options *o)
 {
-	return o->rlat_ps || o->wlat_ps || o->device[0];
-}
-
-static int check_latency(const char *name, uint64_t target_ps, uint64_t dram_lat_ps,
-			 const char *whose, struct nve_options_message *error)
-{
-	char target[32], dram[32];
-
-	if (!target_ps || target_ps >= dram_lat_ps)
-		return 0;
-	nve_quantity_format(target_ps, ps_units, target, sizeof(target));
-	nve_quantity_format(dram_lat_ps, ps_units, dram, sizeof(dram));
-	nve_format(error->text, sizeof(error->text),
-		   "%s: %s is below %s DRAM latency of %s; memory cannot be made faster", name,
-		   target, whose, dram);
-	return -ERANGE;
-}
-
-int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,
-			      struct nve_options_message *error)
-{
-	const char *whose = o->counters == NVE_COUNTERS_REPLAY ? "the record's" : "this machine's";
-	int result = check_latency("NVM_RLAT", o->rlat_ps, dram_lat_ps, whose, error);
-
-	if (!result)
-		result = check_latency("NVM_WLAT", o->wlat_ps, dram_lat_ps, whose, error);
-	return result;
+	return o->rlat_ps || o->wlat_ps || o->device[0] || o->rbw_bytes_per_s || o->wbw_bytes_per_s;
 }
 
 const struct nve_option_row *nve_options_row(size_t i)
@@ -562,7 +509,7 @@ static const struct choice *choice_of(const struct row *row, int value)
 {
 	const struct choice *choice = row->choices;
 
-	while (choice->name && (choice->absent || choice->value != value))
+	while (choice->name && choice->value != value)
 		choice++;
 	return choice;
 }

@@ -34,10 +34,12 @@ enum { NVE_BIND_OFF = -1, NVE_NODES_MAX = 1024 };
 enum { NVE_PATH_BYTES = 1024 };
 
 struct nve_options {
-	uint64_t rlat_ps;     /* emulated read latency, picoseconds; 0: DRAM's own */
-	uint64_t wlat_ps;     /* emulated write latency, picoseconds; 0: DRAM's own */
-	uint64_t dram_lat_ps; /* 0: measured */
-	uint64_t llc_lat_ps;  /* 0: measured */
+	uint64_t rlat_ps;         /* emulated read latency, picoseconds; 0: DRAM's own */
+	uint64_t wlat_ps;         /* emulated write latency, picoseconds; 0: DRAM's own */
+	uint64_t rbw_bytes_per_s; /* emulated read bandwidth; 0: no limit */
+	uint64_t wbw_bytes_per_s; /* emulated write bandwidth; 0: no limit */
+	uint64_t dram_lat_ps;     /* 0: measured */
+	uint64_t llc_lat_ps;      /* 0: measured */
 	uint64_t epoch_ns;
 	uint64_t budget_ppm; /* share of a thread's time for look-ahead, parts per million */
 	int model;           /* enum nve_option_model */
@@ -76,7 +78,7 @@ struct nve_options_message {
 int nve_options_parse(struct nve_options *o, char *const envp[], struct nve_options_message *error,
 		      struct nve_options_message *warning);
 
-/* Does it ask for emulation: is a latency or a device set? */
+/* Does it ask for emulation: is a latency, a bandwidth or a device set? */
 bool nve_options_emulate(const struct nve_options *o);
 
 /* Or at least for what emulation measures? */
@@ -89,6 +91,10 @@ static inline bool nve_options_measure(const struct nve_options *o)
  * names both. */
 int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,
 			      struct nve_options_message *error);
+
+/* The same for bandwidths, against the most that the machine moves. */
+int nve_options_check_bandwidth(const struct nve_options *o, uint64_t read_bytes_per_s,
+				uint64_t write_bytes_per_s, struct nve_options_message *error);
 
 /* Row i of the table, for printing; NULL past the end. */
 struct nve_option_row {

@@ -8,19 +8,7 @@
 #include "base/log.h"
 #include "base/quantity.h"
 
-static const struct nve_unit ps_units[] = {
-	{"ns", 1000},
-	{"us", 1000000},
-	{"ms", 1000000000},
-	{NULL, 0},
-};
 static const struct nve_unit milli_units[] = {{"", 1000}, {NULL, 0}};
-static const struct nve_unit byte_units[] = {
-	{"kB/s", 1000},
-	{"MB/s", 1000000},
-	{"GB/s", 1000000000},
-	{NULL, 0},
-};
 static const struct nve_unit share_units[] = {{"%", 10000}, {NULL, 0}};
 
 /* Longest prefix first where one is part of another. */
@@ -31,14 +19,14 @@ static const struct form {
 	uint64_t min, max;
 } latency_forms[] =
 	{
-		{"array:", NVE_PRESET_ARRAY, ps_units, 1, 1000000000},
+		{"array:", NVE_PRESET_ARRAY, nve_units_ps + 1, 1, 1000000000},
 		{"x", NVE_PRESET_TIMES, milli_units, 1000, 10000000},
-		{"+", NVE_PRESET_MORE, ps_units, 0, 1000000000},
-		{"", NVE_PRESET_TIME, ps_units, 1000, 1000000000},
+		{"+", NVE_PRESET_MORE, nve_units_ps + 1, 0, 1000000000},
+		{"", NVE_PRESET_TIME, nve_units_ps + 1, 1000, 1000000000},
 		{NULL, NVE_PRESET_NONE, NULL, 0, 0},
 },
   bandwidth_forms[] = {
-	  {"", NVE_PRESET_BYTES, byte_units, 1000000, UINT64_C(10000000000000)},
+	  {"", NVE_PRESET_BYTES, nve_units_bandwidth + 1, 1000000, UINT64_C(10000000000000)},
 	  {"", NVE_PRESET_SHARE, share_units, 1, 1000000},
 	  {NULL, NVE_PRESET_NONE, NULL, 0, 0},
 };
@@ -278,6 +266,22 @@ void nve_preset_latencies(const struct nve_preset *preset, uint64_t dram_lat_ps,
 {
 	*rlat_ps = latency_ps(&preset->figure[NVE_PRESET_READ], dram_lat_ps);
 	*wlat_ps = NVE_MAX(latency_ps(&preset->figure[NVE_PRESET_WRITE], dram_lat_ps), *rlat_ps);
+}
+
+static uint64_t bandwidth(const struct nve_preset_figure *f, uint64_t machine)
+{
+	switch (f->kind) {
+	case NVE_PRESET_BYTES: return f->value;
+	case NVE_PRESET_SHARE: return (uint64_t)((unsigned __int128)machine * f->value / 1000000);
+	default: return 0;
+	}
+}
+
+void nve_preset_bandwidths(const struct nve_preset *preset, uint64_t machine_read,
+			   uint64_t machine_write, uint64_t *rbw, uint64_t *wbw)
+{
+	*rbw = bandwidth(&preset->figure[NVE_PRESET_RBW], machine_read);
+	*wbw = bandwidth(&preset->figure[NVE_PRESET_WBW], machine_write);
 }
 
 bool nve_preset_has_bandwidth(const struct nve_preset *preset)

@@ -85,6 +85,11 @@ int nve_preset_find(const char *name, struct nve_preset_text *text, struct nve_p
 void nve_preset_latencies(const struct nve_preset *preset, uint64_t dram_lat_ps, uint64_t *rlat_ps,
 			  uint64_t *wlat_ps);
 
+/* The bandwidths on a machine with these, all in bytes a second; 0: as the machine's. Of a machine
+ * whose bandwidth is not known (0) shares are not known either. */
+void nve_preset_bandwidths(const struct nve_preset *preset, uint64_t machine_read,
+			   uint64_t machine_write, uint64_t *rbw, uint64_t *wbw);
+
 /* Does it limit bandwidth? */
 bool nve_preset_has_bandwidth(const struct nve_preset *preset);
 

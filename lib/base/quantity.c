@@ -6,6 +6,17 @@
 
 #include "base/log.h"
 
+const struct nve_unit nve_units_ps[] = {
+	{"", 1000}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {NULL, 0},
+};
+
+const struct nve_unit nve_units_bandwidth[] = {
+	{"", 1000000000},
+	{"MB/s", 1000000},
+	{"GB/s", 1000000000},
+	{NULL, 0},
+};
+
 static bool is_digit(char c)
 {
 	return c >= '0' && c <= '9';

@@ -14,6 +14,11 @@ struct nve_unit {
 	uint64_t scale; /* how many of the small unit it is */
 };
 
+/* Of picoseconds, plain numbers nanoseconds; of bytes per second, plain numbers GB/s. From the
+ * second one on they have no plain numbers. */
+extern const struct nve_unit nve_units_ps[];
+extern const struct nve_unit nve_units_bandwidth[];
+
 /*
  * Digits, perhaps a point and digits, and a unit, nothing else. Returns 0; -EINVAL where the text
  * is anything else, -ERANGE where the number is too great, -EDOM where it is no whole number of the

@@ -38,6 +38,10 @@ struct nve_calibration {
 	bool huge_pages;    /* the buffer was backed by them */
 	/* hardware counters, pmu/rate.h: of which plan (0: none), and its groups' rates */
 	uint64_t pmu_plan, pmu_rate, pmu_rate_second;
+	/* memory's bandwidth, of one thread and of all processors; 0: not measured, since nobody
+	 * wanted to emulate another */
+	uint64_t read_bytes_per_s, write_bytes_per_s;
+	uint64_t all_read_bytes_per_s, all_write_bytes_per_s;
 	uint64_t footprint_bytes; /* of the chase */
 	uint32_t tries;           /* how often it was measured at start; by the one who keeps it */
 	uint64_t llc_bytes;

@@ -21,7 +21,7 @@ enum {
 	LOCK_RETRY_NS = 3000000,
 };
 
-static const char version_line[] = "nvmemu-calibration 3\n";
+static const char version_line[] = "nvmemu-calibration 4\n";
 static const char boot_id_path[] = "/proc/sys/kernel/random/boot_id";
 
 struct row {
@@ -67,6 +67,10 @@ static const struct row rows[] = {
 	ROW(pmu_plan, 0, UINT64_MAX),
 	ROW(pmu_rate, 0, UINT64_MAX),
 	ROW(pmu_rate_second, 0, UINT64_MAX),
+	ROW(read_bytes_per_s, 0, UINT64_C(1) << 50),
+	ROW(write_bytes_per_s, 0, UINT64_C(1) << 50),
+	ROW(all_read_bytes_per_s, 0, UINT64_C(1) << 50),
+	ROW(all_write_bytes_per_s, 0, UINT64_C(1) << 50),
 	ROW(footprint_bytes, 1 << 20, UINT64_C(1) << 40),
 	ROW(llc_bytes, 0, UINT64_C(1) << 40),
 	ROW(measured_at_s, 1, UINT64_C(1) << 40),

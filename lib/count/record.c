@@ -39,7 +39,9 @@ static const uint16_t epoch_numbers[] = {
 	EPOCH_AT(latency_ps),     EPOCH_AT(dram_lat_ps),    EPOCH_AT(stall_se_ns),
 	EPOCH_AT(dirty_se_ppm),   EPOCH_AT(latency_se_ps),  EPOCH_AT(delay_owed_ns),
 	EPOCH_AT(delay_paid_ns),  EPOCH_AT(dram_ro_ppm),    EPOCH_AT(dram_wb_ppm),
-	EPOCH_AT(dram_ro_se_ppm), EPOCH_AT(dram_wb_se_ppm),
+	EPOCH_AT(dram_ro_se_ppm), EPOCH_AT(dram_wb_se_ppm), EPOCH_AT(read_bytes),
+	EPOCH_AT(written_bytes),  EPOCH_AT(read_se_bytes),  EPOCH_AT(written_se_bytes),
+	EPOCH_AT(bandwidth_ns),
 };
 static const uint16_t region_numbers[] = {REGION_AT(region), REGION_AT(parent), REGION_AT(owes)};
 static const uint16_t end_numbers[] = {
@@ -61,6 +63,8 @@ _Static_assert(NVE_RECORD_HEADER_BYTES ==
 _Static_assert(NUMBER_MAX_BYTES *NVE_ARRAY_SIZE(end_numbers) + NVE_RECORD_NAME_BYTES <=
 		       PAYLOAD_MAX_BYTES,
 	       "the longest record fits");
+_Static_assert(NUMBER_MAX_BYTES *NVE_ARRAY_SIZE(epoch_numbers) <= PAYLOAD_MAX_BYTES,
+	       "so does an epoch");
 
 /* Of an epoch's numbers, those that every record of it has. */
 enum { EPOCH_NEEDED = 13 };

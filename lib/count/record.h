@@ -67,7 +67,9 @@ struct nve_record_epoch {
 	uint64_t stall_se_ns, dirty_se_ppm, latency_se_ps; /* standard errors; 0: not known */
 	uint64_t delay_owed_ns; /* by the thread since its birth, this epoch included */
 	uint64_t delay_paid_ns; /* of that, when the epoch ended */
-	uint64_t dram_ro_ppm, dram_wb_ppm, dram_ro_se_ppm, dram_wb_se_ppm; /* struct nve_epoch */
+	/* struct nve_epoch */
+	uint64_t dram_ro_ppm, dram_wb_ppm, dram_ro_se_ppm, dram_wb_se_ppm;
+	uint64_t read_bytes, written_bytes, read_se_bytes, written_se_bytes, bandwidth_ns;
 };
 
 /* Do epochs of a region earn delay? */

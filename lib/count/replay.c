@@ -158,6 +158,10 @@ static void keep(struct nve_replay *r, const struct nve_record_epoch *e)
 		.dram_wb_ppm = (uint32_t)e->dram_wb_ppm,
 		.dram_ro_se_ppm = (uint32_t)e->dram_ro_se_ppm,
 		.dram_wb_se_ppm = (uint32_t)e->dram_wb_se_ppm,
+		.read_bytes = e->read_bytes,
+		.written_bytes = e->written_bytes,
+		.read_se_bytes = e->read_se_bytes,
+		.written_se_bytes = e->written_se_bytes,
 	};
 }
 

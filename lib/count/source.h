@@ -28,6 +28,10 @@ struct nve_epoch {
 	/* placement: the part of the read-only and of the write-back stall time on memory that is
 	 * placed on DRAM and earns no delay, and their standard errors. 0: all is on NVM */
 	uint32_t dram_ro_ppm, dram_wb_ppm, dram_ro_se_ppm, dram_wb_se_ppm;
+	/* moved between memory and the caches, with standard errors; 0: nothing, or not counted.
+	 * What the emulated device's bandwidth delays that by, with all other threads' */
+	uint64_t read_bytes, written_bytes, read_se_bytes, written_se_bytes;
+	uint64_t bandwidth_ns;
 };
 
 /* Where each quantity comes from; why not from a better source, and what mends that (empty where

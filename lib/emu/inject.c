@@ -1,6 +1,7 @@
 #include "emu/inject.h"
 
 #include <errno.h>
+#include <math.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
@@ -13,11 +14,14 @@
 #include "base/clock.h"
 #include "base/sigmask.h"
 #include "count/ahead/pages.h"
+#include "emu/account.h"
 #include "emu/action.h"
+#include "emu/bandwidth.h"
 #include "emu/guard.h"
 #include "emu/handover.h"
 #include "emu/monitor.h"
 #include "emu/restart.h"
+#include "emu/timer.h"
 
 enum {
 	SIGNAL = NVE_INJECT_SIGNAL,
@@ -27,39 +31,22 @@ enum {
 	SLEEP_MARGIN_NS = 1000000,
 	NEW_PAGES = 32,
 	SIGNAL_ROUNDS = 64,
+	/* Of wall time, from handler to handler of a thread that moves much: long beside what a
+	 * handler costs, short beside what loops take. */
+	FINE_NS = 500000,
+	FINE_WAITS = 2,          /* doublings, while the thread waits for something */
+	TICK_LOST_NS = 30000000, /* without a tick: it came together with a finer one */
 };
 
 static struct {
 	struct nve_inject_config config;
 	uint64_t sample_ns;
+	int fine; /* its address is the finer timers' value, as state's is the others' */
 } state;
 
 static uint64_t cpu_ns(void)
 {
 	return nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-}
-
-/* Raw calls: libc's keep a table of their own for timers, and allocate. */
-static int timer_make(int *id)
-{
-	struct sigevent event;
-
-	memset(&event, 0, sizeof(event));
-	event.sigev_notify = SIGEV_THREAD_ID;
-	event.sigev_signo = SIGNAL;
-	event.sigev_value.sival_ptr = &state;
-	event._sigev_un._tid = (int)syscall(SYS_gettid);
-	return syscall(SYS_timer_create, CLOCK_THREAD_CPUTIME_ID, &event, id) ? -errno : 0;
-}
-
-static int timer_arm(int id, uint64_t after_ns)
-{
-	struct itimerspec spec = {
-		.it_value = {.tv_sec = (time_t)(after_ns / 1000000000),
-			     .tv_nsec = (long)(after_ns % 1000000000)},
-	};
-
-	return syscall(SYS_timer_settime, id, 0, &spec, NULL) ? -errno : 0;
 }
 
 /* By the CPU clock, since the thread may lose its core while it spins. It has shown now_ns; returns
@@ -117,21 +104,27 @@ int64_t nve_inject_due_ns(const struct nve_thread *t)
 	return (int64_t)atomic_load(&t->owed_ns) - (int64_t)delayed_ns(t);
 }
 
-/* Of the epochs that the model has not judged yet, as the samples foresee it. */
+/* Of the epochs that the model has not judged yet, as the samples foresee it; or as their traffic
+ * asks for, where that is more. */
 static int64_t foreseen_ns(const struct nve_thread *t)
 {
-	double sum_ns = t->foreseen_ns;
+	double sum_ns = fmax(t->foreseen_ns, (double)t->bandwidth.delay_ns);
 
 	for (uint32_t i = atomic_load(&t->tail); i != atomic_load(&t->head); i++)
 		sum_ns += t->ring[i % NVE_THREAD_RING].foreseen_ns;
 	return (int64_t)sum_ns;
 }
 
+static int64_t due_ns(const struct nve_thread *t)
+{
+	return nve_inject_due_ns(t) + foreseen_ns(t);
+}
+
 /* Served in the portions of a tick: whoever measures a stretch of the program finds in it what it
  * owes, not an epoch's more or less. Returns what was served, ns. */
 static uint64_t serve_due(struct nve_thread *t)
 {
-	int64_t due = nve_inject_due_ns(t) + foreseen_ns(t);
+	int64_t due = due_ns(t);
 	uint64_t served_ns, now_ns;
 
 	nve_estimate_served(&t->estimate);
@@ -187,16 +180,23 @@ static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 	if (state.config.tiers)
 		nve_tiers_end_epoch(&t->tiers, state.config.tiers, state.config.usual,
 				    &ended->epoch);
+	nve_bandwidth_epoch(&t->bandwidth, &ended->epoch);
 	if (rest_ns)
 		nve_regions_sample(&t->regions, &rest);
 	ended->parts = nve_regions_end_epoch(&t->regions, &ended->epoch, t->part[ended - t->ring],
 					     &ended->lane);
 	t->since_epoch_ns = 0;
-	ended->foreseen_ns = t->foreseen_ns;
+	ended->foreseen_ns = fmax(t->foreseen_ns, (double)ended->epoch.bandwidth_ns);
 	t->foreseen_ns = 0;
 	ended->estimated_ns = nve_estimate_end_epoch(&t->estimate);
 	send_epoch(t, ended);
 	settle(t);
+}
+
+/* Where the thread stands in emulated time: what it owes, it would have waited for. */
+static uint64_t emulated_ns(const struct nve_thread *t)
+{
+	return nve_clock_ns(CLOCK_MONOTONIC) + (uint64_t)NVE_MAX(due_ns(t), (int64_t)0);
 }
 
 /* All epochs of the record whose time is over. What finds no room comes with the next tick. */
@@ -210,6 +210,9 @@ static void replay(struct nve_thread *t, uint64_t ran_ns)
 		nve_replay_take(&t->replay, &ended->epoch);
 		ended->parts = 1;
 		ended->lane = ended->epoch.region;
+		if (nve_bandwidth_on() && nve_regions_emulates(&t->regions, ended->lane))
+			ended->epoch.bandwidth_ns = nve_bandwidth_replayed(
+				&t->bandwidth, t->number, &ended->epoch, emulated_ns(t));
 		ended->estimated_ns = ended->foreseen_ns = 0;
 		send_epoch(t, ended);
 		sent = true;
@@ -222,8 +225,10 @@ static void replay(struct nve_thread *t, uint64_t ran_ns)
 struct tick {
 	const ucontext_t *uc;
 	uint64_t tsc, ran_ns; /* the program's CPU time since the last one */
+	uint64_t emulated_ns; /* when it came, in emulated time */
 	struct nve_ahead_tick ahead;
 	bool running;
+	uint64_t traffic_ns; /* the delay that bandwidth adds */
 };
 
 /* What look-ahead has said of the sample, as differences of its sums. Returns whether the epoch is
@@ -254,8 +259,10 @@ static bool book_sample(struct nve_thread *t, const struct tick *tick,
 }
 
 /* Samples and looks ahead. Returns what that saved the program, ns. */
-static uint64_t sample(struct nve_thread *t, const struct tick *tick)
+static uint64_t sample(struct nve_thread *t, struct tick *tick)
 {
+	struct nve_account traffic = {tick->uc, tick->ran_ns, tick->emulated_ns,
+				      tick->ahead.in_kernel};
 	struct nve_regions_sample before = {0};
 	const struct nve_ahead_counts *c;
 	uint64_t saved_ns;
@@ -276,6 +283,7 @@ static uint64_t sample(struct nve_thread *t, const struct tick *tick)
 	before.dirty_weight = c->dirty_weight;
 	before.dirty = c->dirty;
 	saved_ns = nve_ahead_sample(t->ahead, tick->uc, tick->ran_ns, tick->ahead, nve_guard);
+	tick->traffic_ns = nve_account_tick(t, &traffic);
 	if (book_sample(t, tick, &before))
 		end_epoch(t, 0);
 	return saved_ns;
@@ -311,14 +319,32 @@ static void look_around(const struct nve_thread *t)
 }
 
 /* The tool's own cost; where nothing is emulated it pays for nothing. */
-static void charge(struct nve_thread *t, uint64_t cost_ns, uint64_t saved_ns)
+static void book_cost(struct nve_thread *t, uint64_t cost_ns, uint64_t saved_ns)
 {
 	t->cost_ns += cost_ns;
 	t->saved_ns += saved_ns;
 	if (!nve_regions_emulates(&t->regions, t->regions.open.lane))
 		t->aside_ns += (int64_t)cost_ns - (int64_t)saved_ns;
+}
+
+static void charge(struct nve_thread *t, uint64_t cost_ns, uint64_t saved_ns)
+{
+	book_cost(t, cost_ns, saved_ns);
 	if (t->ahead)
 		nve_ahead_charge(t->ahead, (int64_t)cost_ns - (int64_t)saved_ns);
+}
+
+/* A thread that may move more than the device does is looked at more often: its traffic is
+ * accounted for while it still is in the same loop, and its delay comes in smaller portions. */
+static void arm_fine(struct nve_thread *t, uint64_t after_ns)
+{
+	if (state.config.replay || !nve_account_wants_fine(t))
+		return;
+	if (!t->bandwidth.has_timer &&
+	    nve_timer_make(CLOCK_MONOTONIC, SIGNAL, &state.fine, &t->bandwidth.timer_id))
+		return;
+	t->bandwidth.has_timer = true;
+	nve_timer_arm(t->bandwidth.timer_id, after_ns);
 }
 
 static void on_timer(struct nve_thread *t, ucontext_t *uc)
@@ -328,10 +354,11 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	uint64_t enter_ns = cpu_ns(), saved_ns, served_ns;
 	struct nve_thread_times now;
 
+	tick.emulated_ns = emulated_ns(t);
 	if (nve_handover_is_busy(t)) {
 		/* Not the program's time. The next tick of the kernel brings the next signal. */
 		read_times(&t->mark);
-		timer_arm(t->timer_id, 1);
+		nve_timer_arm(t->timer_id, 1);
 		return;
 	}
 	/* Delivery and return of the signal stand between two marks, but are not the program's. */
@@ -347,7 +374,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	saved_ns = sample(t, &tick);
 	if (nve_pages_wanted())
 		look_around(t);
-	served_ns = nve_handover_serves(t, enter_ns) ? 0 : serve_due(t);
+	served_ns = nve_handover_serves(t, enter_ns) && !tick.traffic_ns ? 0 : serve_due(t);
 	/* Ticks that fell into a long delay are not the program's; no other can have come. */
 	if (served_ns)
 		read_times(&now);
@@ -359,12 +386,70 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	       saved_ns);
 	nve_regions_mark(&t->regions, nve_tsc());
 	nve_handover_leave_tick(t, tick.running, t->mark_ns);
-	timer_arm(t->timer_id, state.sample_ns);
+	nve_timer_arm(t->timer_id, state.sample_ns);
+	arm_fine(t, FINE_NS);
+}
+
+/* When the next tick is to come, after the delay that is served now. */
+static uint64_t tick_after_ns(const struct nve_thread *t)
+{
+	uint64_t ran_ns = NVE_MIN(t->bandwidth.accounted_ns, state.sample_ns - 1);
+
+	return state.sample_ns - ran_ns + (uint64_t)NVE_MAX(due_ns(t), (int64_t)0);
+}
+
+/* Between two ticks: no sample, but what was moved meanwhile. All of its time is taken out of the
+ * tick's. */
+static void on_fine(struct nve_thread *t, ucontext_t *uc)
+{
+	uint64_t enter_ns = cpu_ns(), now_ns = emulated_ns(t), ran_ns = enter_ns - t->mark_ns;
+	uint64_t served_ns = 0, spent_ns, hooks_ns;
+	struct nve_account traffic;
+	enum nve_restart blocked = nve_restart_kind(uc);
+	uint64_t tsc = nve_tsc();
+	bool running;
+
+	if (nve_handover_is_busy(t))
+		return;
+	if (ran_ns > TICK_LOST_NS) {
+		on_timer(t, uc);
+		return;
+	}
+	ran_ns -= NVE_MIN(ran_ns, state.config.signal_ns);
+	hooks_ns = ran_ns;
+	running = nve_handover_enter_tick(t, enter_ns, &ran_ns);
+	hooks_ns -= ran_ns;
+	nve_restart_call(uc);
+	ran_ns -= NVE_MIN(ran_ns, t->bandwidth.accounted_ns);
+	t->bandwidth.accounted_ns += ran_ns;
+	traffic = (struct nve_account){blocked ? NULL : uc, ran_ns, now_ns, false};
+	if (nve_account_moved(t, &traffic)) {
+		/* The tick's timer goes by all of the thread's CPU time. */
+		nve_timer_arm(t->timer_id, tick_after_ns(t));
+		served_ns = serve_due(t);
+	}
+	if (served_ns)
+		read_times(&t->mark);
+	spent_ns = cpu_ns() - enter_ns;
+	t->mark_ns += spent_ns + hooks_ns + state.config.signal_ns;
+	book_cost(t, spent_ns - NVE_MIN(served_ns, spent_ns) + state.config.signal_ns, 0);
+	nve_regions_served(&t->regions, 0, nve_tsc() - tsc);
+	nve_handover_leave_tick(t, running, enter_ns + spent_ns);
+	/* Who waits is left alone more and more; and altogether where the call starts from its
+	 * beginning. */
+	t->bandwidth.waits = blocked ? NVE_MIN(t->bandwidth.waits + 1, (uint32_t)FINE_WAITS) : 0;
+	if (blocked != NVE_RESTART_EINTR)
+		arm_fine(t, (uint64_t)FINE_NS << t->bandwidth.waits);
+}
+
+static bool is_fine(const siginfo_t *info)
+{
+	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &state.fine;
 }
 
 bool nve_inject_is_tick(const siginfo_t *info)
 {
-	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &state;
+	return info->si_code == SI_TIMER && (info->si_value.sival_ptr == &state || is_fine(info));
 }
 
 /*
@@ -393,6 +478,8 @@ static void handler(int sig, siginfo_t *info, void *context)
 		step_aside(info, context);
 	else if (!nve_inject_is_tick(info))
 		nve_action_pass_on(sig, info, context);
+	else if (t && t->has_timer && is_fine(info))
+		on_fine(t, context);
 	else if (t && t->has_timer)
 		on_timer(t, context);
 	errno = saved_errno;
@@ -433,7 +520,7 @@ uint32_t nve_inject_measure_signal(void)
 
 int nve_inject_start(struct nve_thread *t)
 {
-	int rc = timer_make(&t->timer_id);
+	int rc = nve_timer_make(CLOCK_THREAD_CPUTIME_ID, SIGNAL, &state, &t->timer_id);
 
 	if (rc)
 		return rc;
@@ -441,7 +528,7 @@ int nve_inject_start(struct nve_thread *t)
 	nve_regions_mark(&t->regions, nve_tsc());
 	t->mark_ns = cpu_ns();
 	t->has_timer = true;
-	rc = timer_arm(t->timer_id, state.sample_ns);
+	rc = nve_timer_arm(t->timer_id, state.sample_ns);
 	if (rc)
 		nve_inject_stop(t);
 	return rc;
@@ -452,7 +539,9 @@ void nve_inject_stop(struct nve_thread *t)
 	if (!t->has_timer)
 		return;
 	t->has_timer = false;
-	syscall(SYS_timer_delete, t->timer_id);
+	nve_timer_delete(t->timer_id);
+	if (atomic_exchange(&t->bandwidth.has_timer, false))
+		nve_timer_delete(t->bandwidth.timer_id);
 }
 
 void nve_inject_tick_swallowed(void)
@@ -460,12 +549,13 @@ void nve_inject_tick_swallowed(void)
 	struct nve_thread *t = nve_thread_self;
 
 	if (t && t->has_timer)
-		timer_arm(t->timer_id, state.sample_ns);
+		nve_timer_arm(t->timer_id, state.sample_ns);
 }
 
 void nve_inject_end_epoch(struct nve_thread *t)
 {
 	uint64_t now_ns = cpu_ns(), rest_ns = now_ns - t->mark_ns;
+	struct nve_account traffic = {NULL, rest_ns, emulated_ns(t), false};
 
 	t->mark_ns = now_ns;
 	if (state.config.replay) {
@@ -479,8 +569,10 @@ void nve_inject_end_epoch(struct nve_thread *t)
 	}
 	if (!t->ahead)
 		t->ahead = nve_ahead_new();
-	if (t->ahead)
-		end_epoch(t, rest_ns);
+	if (!t->ahead)
+		return;
+	nve_account_tick(t, &traffic);
+	end_epoch(t, rest_ns);
 }
 
 void nve_inject_serve_rest(struct nve_thread *t)

@@ -81,6 +81,7 @@ struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
 	uint64_t rlat_ps = target->rlat_ps, wlat_ps = target->wlat_ps;
 	wide sum_ps;
 
+	d.larger_ns = epoch->bandwidth_ns;
 	if (!count(epoch, carry, &d))
 		return d;
 	if (target->symmetric)
@@ -91,5 +92,6 @@ struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
 		 added_ps(d.nvm_ma_wb, wlat_ps, epoch->dram_lat_ps, &d.clamps) + carry->delay_ps;
 	d.delay_ns = saturate(sum_ps / 1000, &d.clamps);
 	carry->delay_ps = (uint64_t)(sum_ps % 1000);
+	d.larger_ns = NVE_MAX(d.delay_ns, epoch->bandwidth_ns);
 	return d;
 }

@@ -31,11 +31,12 @@ struct nve_model_delay {
 	uint64_t ma_ro, ma_wb;         /* equation 6, whole accesses */
 	uint64_t nvm_ma_ro, nvm_ma_wb; /* the part of them on memory placed on NVM */
 	uint64_t delay_ns;             /* equation 5, over these */
+	uint64_t larger_ns;            /* that, or what bandwidth asks for: the larger demand */
 	uint32_t clamps; /* inputs or results that had to be forced into their range */
 };
 
-/* Equations 5 and 6 (or 1) for one epoch. A target below the DRAM latency of the moment earns no
- * delay and counts as a clamp: delays cannot be negative. */
+/* Equations 5 and 6 (or 1) for one epoch, and the floor that bandwidth sets. A target below the
+ * DRAM latency of the moment earns no delay and counts as a clamp: delays cannot be negative. */
 struct nve_model_delay nve_model_delay(const struct nve_model_target *target,
 				       const struct nve_epoch *epoch,
 				       struct nve_model_carry *carry);

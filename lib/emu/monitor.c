@@ -132,7 +132,12 @@ static void record_epoch(struct nve_thread *t, const struct nve_thread_epoch *en
 			  .dram_ro_se_ppm = e->dram_ro_se_ppm,
 			  .dram_wb_se_ppm = e->dram_wb_se_ppm,
 			  .delay_owed_ns = t->model.delay_owed_ns,
-			  .delay_paid_ns = NVE_MIN(ended->served_ns, t->model.delay_owed_ns)},
+			  .delay_paid_ns = NVE_MIN(ended->served_ns, t->model.delay_owed_ns),
+			  .read_bytes = e->read_bytes,
+			  .written_bytes = e->written_bytes,
+			  .read_se_bytes = e->read_se_bytes,
+			  .written_se_bytes = e->written_se_bytes,
+			  .bandwidth_ns = e->bandwidth_ns},
 	};
 
 	if (!t->record_begun)
@@ -155,7 +160,7 @@ static void note_when(struct nve_thread *t, const struct nve_thread_epoch *ended
 		[NVE_TIMELINE_STALL_WB_NS] = e->stall_wb_ns,
 		[NVE_TIMELINE_MA_RO] = d->ma_ro,
 		[NVE_TIMELINE_MA_WB] = d->ma_wb,
-		[NVE_TIMELINE_OWED_NS] = d->delay_ns,
+		[NVE_TIMELINE_OWED_NS] = d->larger_ns,
 		[NVE_TIMELINE_PAID_NS] = paid_ns - NVE_MIN(paid_ns, before_ns),
 	};
 
@@ -173,6 +178,9 @@ static void settle_part(struct nve_thread *t, const struct nve_thread_epoch *end
 	struct nve_model_delay d = nve_model_delay(emulated ? &target : &none, e, &t->carry);
 	struct nve_thread_model *m = &t->model;
 
+	/* One part too many may have brought it time of a region that owes (emu/regions.h). */
+	if (!emulated)
+		d.larger_ns = 0;
 	m->epochs++;
 	m->cpu_ns += e->cpu_ns;
 	m->stall_ns += e->stall_ns;
@@ -182,17 +190,24 @@ static void settle_part(struct nve_thread *t, const struct nve_thread_epoch *end
 	m->nvm_ma_ro += d.nvm_ma_ro;
 	m->nvm_ma_wb += d.nvm_ma_wb;
 	m->clamps += d.clamps;
-	m->delay_owed_ns += d.delay_ns;
+	m->delay_owed_ns += d.larger_ns;
+	if (d.larger_ns > d.delay_ns)
+		m->delay_bandwidth_ns += d.larger_ns;
+	m->read_bytes += e->read_bytes;
+	m->written_bytes += e->written_bytes;
+	m->read_variance += (double)e->read_se_bytes * (double)e->read_se_bytes;
+	m->written_variance += (double)e->written_se_bytes * (double)e->written_se_bytes;
 	m->dram_lat_ps_by_stall += (double)e->dram_lat_ps * (double)e->stall_ns;
 	nve_regions_settle(&t->regions, lane, e, &d);
 	if (emulated)
 		note_ratio(t, e->stall_ns, d.delay_ns);
-	atomic_fetch_add(&t->owed_ns, d.delay_ns);
+	atomic_fetch_add(&t->owed_ns, d.larger_ns);
 	if (nve_recorder_on())
 		record_epoch(t, ended, e, lane);
 	sum->ma_ro += d.ma_ro;
 	sum->ma_wb += d.ma_wb;
 	sum->delay_ns += d.delay_ns;
+	sum->larger_ns += d.larger_ns;
 }
 
 static void settle_epoch(struct nve_thread *t, uint32_t at, const struct nve_thread_epoch *ended)

@@ -82,6 +82,11 @@ static uint64_t piece(uint64_t whole, const struct weights *w, bool last)
 	return (last ? whole : end) - start;
 }
 
+static double share(const struct weights *w)
+{
+	return w->all > 0 ? w->mine / w->all : 0;
+}
+
 static void weigh(struct weights *w, double weight, uint32_t k, uint32_t i)
 {
 	w->all += weight;
@@ -89,6 +94,26 @@ static void weigh(struct weights *w, double weight, uint32_t k, uint32_t i)
 		w->before += weight;
 	else if (k == i)
 		w->mine = weight;
+}
+
+/* Both, and their errors as of independent pieces: their squares sum up to the whole's. */
+static void take_traffic(const struct nve_epoch *whole, const struct nve_region_part *parts,
+			 uint32_t count, uint32_t i, struct nve_epoch *part)
+{
+	struct weights read = {0}, written = {0}, bandwidth = {0};
+	bool last = i + 1 == count;
+
+	for (uint32_t k = 0; k < count; k++) {
+		weigh(&read, parts[k].read, k, i);
+		weigh(&written, parts[k].written, k, i);
+		weigh(&bandwidth, parts[k].bandwidth, k, i);
+	}
+	part->read_bytes = piece(whole->read_bytes, &read, last);
+	part->written_bytes = piece(whole->written_bytes, &written, last);
+	part->bandwidth_ns = piece(whole->bandwidth_ns, &bandwidth, last);
+	part->read_se_bytes = (uint64_t)((double)whole->read_se_bytes * sqrt(share(&read)));
+	part->written_se_bytes =
+		(uint64_t)((double)whole->written_se_bytes * sqrt(share(&written)));
 }
 
 void nve_region_parts_take(const struct nve_epoch *whole, const struct nve_region_part *parts,
@@ -116,4 +141,5 @@ void nve_region_parts_take(const struct nve_epoch *whole, const struct nve_regio
 	if (stall.all > 0)
 		part->stall_se_ns =
 			(uint64_t)((double)whole->stall_se_ns * (stall.mine / stall.all));
+	take_traffic(whole, parts, count, i, part);
 }

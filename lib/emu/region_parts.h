@@ -15,6 +15,8 @@ enum { NVE_REGION_PARTS = 24 }; /* of an epoch, at most */
 struct nve_region_part {
 	uint32_t lane;
 	double time, ro, wb; /* of CPU time, and of stall time of either kind */
+	/* of bytes moved, and of the delay that bandwidth asks for */
+	double read, written, bandwidth;
 };
 
 /*

@@ -355,6 +355,21 @@ bool nve_regions_sample(struct nve_regions *r, const struct nve_regions_sample *
 	return r->touched > NVE_REGION_PARTS / 2;
 }
 
+void nve_regions_moved(struct nve_regions *r, double read, double written, double delay_ns)
+{
+	struct nve_region_part *p = &r->part[place_of(r, r->open.lane, 0)];
+
+	p->read += read;
+	p->written += written;
+	p->bandwidth += delay_ns;
+}
+
+/* Does the epoch have anything of it? */
+static bool is_part(const struct nve_region_part *p)
+{
+	return p->time + p->ro + p->wb + p->read + p->written + p->bandwidth > 0;
+}
+
 uint32_t nve_regions_end_epoch(struct nve_regions *r, struct nve_epoch *epoch,
 			       struct nve_region_part *parts, uint32_t *lane)
 {
@@ -364,7 +379,7 @@ uint32_t nve_regions_end_epoch(struct nve_regions *r, struct nve_epoch *epoch,
 	for (uint32_t i = 0; i < r->touched; i++) {
 		ro += r->part[i].ro;
 		wb += r->part[i].wb;
-		if (r->part[i].time + r->part[i].ro + r->part[i].wb > 0)
+		if (is_part(&r->part[i]))
 			r->part[count++] = r->part[i];
 	}
 	if (r->lanes > 1 && ro + wb > 0)
@@ -387,8 +402,9 @@ void nve_regions_settle(struct nve_regions *r, uint32_t lane, const struct nve_e
 	m->stall_wb_ns += part->stall_wb_ns;
 	m->ma_ro += d->ma_ro;
 	m->ma_wb += d->ma_wb;
-	m->delay_owed_ns += d->delay_ns;
-	milli = m->stall_ns ? 1e3 * (double)m->delay_owed_ns / (double)m->stall_ns : 0;
+	m->delay_owed_ns += d->larger_ns;
+	m->latency_ns += d->delay_ns;
+	milli = m->stall_ns ? 1e3 * (double)m->latency_ns / (double)m->stall_ns : 0;
 	atomic_store_explicit(&r->delay_per_stall_milli[lane], (uint32_t)fmin(milli, 4e9),
 			      memory_order_relaxed);
 }

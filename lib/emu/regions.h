@@ -27,10 +27,7 @@
 #include "emu/region_parts.h"
 #include "emu/region_table.h"
 
-enum {
-	NVE_REGION_LANES = 2 * NVE_REGION_NODES,
-	NVE_REGION_CACHE = 32,
-};
+enum { NVE_REGION_LANES = 2 * NVE_REGION_NODES, NVE_REGION_CACHE = 32 };
 
 /* What samples say of a lane. */
 struct nve_region_samples {
@@ -43,7 +40,8 @@ struct nve_region_samples {
 /* What the model made of a lane's parts of epochs; sums. */
 struct nve_region_model {
 	uint64_t cpu_ns, stall_ns, stall_wb_ns, ma_ro, ma_wb, delay_owed_ns;
-	bool recorded; /* the thread's record knows it */
+	uint64_t latency_ns; /* equation 5 alone, which goes with stall time */
+	bool recorded;       /* the thread's record knows it */
 };
 
 /* A sample, or the rest of time without one. */
@@ -129,6 +127,10 @@ uint64_t nve_regions_take_markers(struct nve_regions *r);
 /* Books a sample. Returns whether the epoch should end, lest there be more parts than one may
  * have. */
 bool nve_regions_sample(struct nve_regions *r, const struct nve_regions_sample *s);
+
+/* So many bytes were moved since the last call, which bandwidth delays by delay_ns; it is the
+ * lane's that runs. In the handler. */
+void nve_regions_moved(struct nve_regions *r, double read, double written, double delay_ns);
 
 /*
  * The epoch ends. Returns how many parts it has, NVE_REGION_PARTS at most. Several are in parts

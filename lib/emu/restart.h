@@ -14,4 +14,14 @@
  * where this processor allows that. */
 void nve_restart_call(ucontext_t *uc);
 
+enum nve_restart {
+	NVE_RESTART_NONE,      /* the signal met no call that blocked */
+	NVE_RESTART_BY_KERNEL, /* the kernel makes the call again, for as long as is left */
+	NVE_RESTART_EINTR,     /* it returns EINTR */
+};
+
+/* Has our signal found the thread in a blocking call? Before nve_restart_call(). Where this
+ * processor does not tell: none. */
+enum nve_restart nve_restart_kind(const ucontext_t *uc);
+
 #endif

@@ -9,3 +9,9 @@ void nve_restart_call(ucontext_t *uc)
 {
 	(void)uc;
 }
+
+enum nve_restart nve_restart_kind(const ucontext_t *uc)
+{
+	(void)uc;
+	return NVE_RESTART_NONE;
+}

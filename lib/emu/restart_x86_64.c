@@ -8,7 +8,10 @@
 #include "emu/guard.h"
 #include "emu/restart.h"
 
-enum { RESTART_BYTES = 7 /* mov $number, %eax; syscall */ };
+enum {
+	RESTART_BYTES = 7, /* mov $number, %eax; syscall */
+	SYSCALL_BYTES = 2,
+};
 
 /* Signals of the program that wait to be delivered once our handler is done. */
 static bool program_signal_waits(const ucontext_t *uc)
@@ -44,4 +47,17 @@ void nve_restart_call(ucontext_t *uc)
 	if (number == SYS_close || number == SYS_connect || program_signal_waits(uc))
 		return;
 	regs[REG_RIP] -= RESTART_BYTES;
+}
+
+/* The instruction leaves the address behind it in rcx. For another go the kernel goes back to it.
+ */
+enum nve_restart nve_restart_kind(const ucontext_t *uc)
+{
+	const greg_t *regs = uc->uc_mcontext.gregs;
+
+	if (regs[REG_RCX] == regs[REG_RIP] + SYSCALL_BYTES)
+		return NVE_RESTART_BY_KERNEL;
+	if (regs[REG_RCX] == regs[REG_RIP] && regs[REG_RAX] == -EINTR)
+		return NVE_RESTART_EINTR;
+	return NVE_RESTART_NONE;
 }

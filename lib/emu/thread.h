@@ -18,20 +18,15 @@
 #include "count/pmu/pmu.h"
 #include "count/replay.h"
 #include "count/source.h"
+#include "emu/bandwidth.h"
 #include "emu/estimate.h"
 #include "emu/model.h"
 #include "emu/recorder.h"
 #include "emu/regions.h"
+#include "emu/thread_model.h"
 #include "emu/tiers.h"
 
 enum { NVE_THREAD_RING = 64 };
-
-/* Sums of what the model said, over the life of a thread. Times ns. */
-struct nve_thread_model {
-	uint64_t epochs, cpu_ns, stall_ns, stall_wb_ns, ma_ro, ma_wb, clamps, delay_owed_ns;
-	uint64_t nvm_ma_ro, nvm_ma_wb;
-	double dram_lat_ps_by_stall; /* sum of dram_lat_ps * stall_ns, for the mean */
-};
 
 /* An epoch on its way from the handler to the monitor. */
 struct nve_thread_epoch {
@@ -76,6 +71,7 @@ struct nve_thread {
 	uint64_t cost_ns;  /* handlers' CPU time without injection, savings not subtracted */
 	uint64_t saved_ns; /* what look-ahead saved the program */
 	int64_t aside_ns;  /* of these two, where nothing is emulated: that pays for nothing */
+	struct nve_bandwidth bandwidth;
 	uint64_t samples_lost;
 	struct nve_tiers tiers; /* where there is a guidance file */
 	void *heat;             /* the runtime's mapping for its misses (lib/heat.h), or NULL */

@@ -68,6 +68,15 @@ const struct nve_field nve_fields_totals[] = {
 	LATER("counters.ahead_stall_ns", counters.ahead_stall_ns, UINT),
 	LATER("counters.ahead_stall_wb_ns", counters.ahead_stall_wb_ns, UINT),
 	LATER("counters.uncounted_threads", counters.uncounted, UINT),
+	LATER("traffic.read_bytes", traffic.read_bytes, UINT),
+	LATER("traffic.read_bytes_se", traffic.read_se_bytes, ERROR),
+	LATER("traffic.written_bytes", traffic.written_bytes, UINT),
+	LATER("traffic.written_bytes_se", traffic.written_se_bytes, ERROR),
+	LATER("traffic.delay_bandwidth_ns", traffic.delay_ns, UINT),
+	LATER("traffic.cpu_ns.by_registers", traffic.ns[NVE_STREAM_BY_REGISTERS], UINT),
+	LATER("traffic.cpu_ns.by_rate", traffic.ns[NVE_STREAM_BY_RATE], UINT),
+	LATER("traffic.cpu_ns.by_model", traffic.ns[NVE_STREAM_BY_MODEL], UINT),
+	LATER("traffic.cpu_ns.unknown", traffic.unknown_ns, UINT),
 	STOP("limit", NVE_STOP_LIMIT),
 	STOP("syscall", NVE_STOP_SYSCALL),
 	STOP("unmapped", NVE_STOP_UNMAPPED),
@@ -241,7 +250,8 @@ static int take_bool(const json_t *value, bool *to)
 static int take(const json_t *value, enum nve_field_kind kind, void *to)
 {
 	switch (kind) {
-	case NVE_FIELD_UINT: return take_uint(value, to);
+	case NVE_FIELD_UINT:
+	case NVE_FIELD_ERROR: return take_uint(value, to);
 	case NVE_FIELD_INT: return take_int(value, to);
 	case NVE_FIELD_BOOL: return take_bool(value, to);
 	case NVE_FIELD_TEXT: return take_text(value, to);

@@ -9,6 +9,7 @@
 
 enum nve_field_kind {
 	NVE_FIELD_UINT,  /* uint64_t; sums of totals are made of these */
+	NVE_FIELD_ERROR, /* uint64_t; of sums, in quadrature */
 	NVE_FIELD_INT,   /* int */
 	NVE_FIELD_BOOL,  /* bool */
 	NVE_FIELD_TEXT,  /* const char *; null is "" */

@@ -99,6 +99,7 @@ struct means {
 	double share_se2, dirty_se2;         /* squares of ns */
 	double latency, latency_se2, misses; /* ps, by timed misses */
 	double dram, stall;                  /* ps, by stall time */
+	double read_se2, written_se2;        /* squares of bytes */
 };
 
 static void add_means(struct means *m, const struct nve_totals *t)
@@ -112,6 +113,8 @@ static void add_means(struct means *m, const struct nve_totals *t)
 	m->misses += misses;
 	m->dram += (double)t->stall_ns * (double)t->dram_lat_ps;
 	m->stall += (double)t->stall_ns;
+	m->read_se2 += squared((double)t->traffic.read_se_bytes);
+	m->written_se2 += squared((double)t->traffic.written_se_bytes);
 }
 
 static double ratio(double part, double whole)
@@ -130,6 +133,8 @@ static void fill_means(struct nve_totals *t, const struct means *m)
 	t->latency_ps = (uint64_t)llround(ratio(m->latency, m->misses));
 	t->latency_se_ps = (uint64_t)llround(ratio(sqrt(m->latency_se2), m->misses));
 	t->dram_lat_ps = (uint64_t)llround(ratio(m->dram, m->stall));
+	t->traffic.read_se_bytes = (uint64_t)llround(sqrt(m->read_se2));
+	t->traffic.written_se_bytes = (uint64_t)llround(sqrt(m->written_se2));
 }
 
 static void sum_up(struct nve_view *v)

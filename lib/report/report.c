@@ -72,6 +72,7 @@ static void write_machine(struct nve_json *j, const struct nve_snapshot *s)
 	nve_json_uint(j, "fence_cycles", m->fence_cycles);
 	nve_json_uint(j, "threshold_cycles", m->threshold_cycles);
 	nve_json_uint(j, "run_ahead_instructions", m->run_ahead_instructions);
+	nve_report_machine_bandwidth(j, &m->bandwidth);
 	nve_json_uint(j, "llc_bytes", m->llc_bytes);
 	nve_json_bool(j, "huge_pages", m->huge_pages);
 	put_time(j, "calibrated_at", m->calibrated_at_s);
@@ -98,6 +99,7 @@ static void write_sources(struct nve_json *j, const struct nve_snapshot *s)
 	nve_json_string(j, "dirty_fraction", s->sources.dirty);
 	nve_json_string(j, "latency", s->sources.latency);
 	nve_json_string(j, "addresses", s->sources.addresses);
+	nve_json_string(j, "traffic", s->traffic_source);
 	nve_json_string(j, "timer", s->timer_source);
 	nve_json_string(j, "counter_events", s->counter_events);
 	nve_json_object(j, "why_not_better");
@@ -256,6 +258,7 @@ static void write_totals(struct nve_json *j, const struct nve_totals *t,
 	nve_json_uint(j, "saved_ns", t->saved_ns);
 	nve_json_uint(j, "monitor_ns", t->monitor_ns);
 	nve_json_close(j);
+	nve_report_traffic(j, &t->traffic);
 	write_counters(j, &t->counters);
 }
 

@@ -18,6 +18,7 @@
 #include "report/heat.h"
 #include "report/placement.h"
 #include "report/regions.h"
+#include "report/traffic.h"
 
 enum { NVE_SNAPSHOT_STOP_NAMES = 16, NVE_SNAPSHOT_TIMELINES = 16 };
 
@@ -38,6 +39,7 @@ struct nve_totals {
 	uint64_t dram_lat_ps;  /* that equation 5 subtracts, mean over the run */
 	/* delay; owed = paid + dropped + left at the end (0 at exit) */
 	uint64_t delay_owed_ns, delay_paid_ns, delay_dropped_ns;
+	struct nve_traffic_totals traffic;
 	uint64_t delay_handover_ns, handovers; /* injected before hand-overs; how often */
 	/* samples */
 	uint64_t samples;           /* all that arrived */
@@ -95,6 +97,7 @@ struct nve_machine_snapshot {
 	bool dram_lat_given, llc_lat_given;
 	uint32_t w_milli; /* W = DRAM_lat / LLC_lat, thousandths */
 	uint32_t fence_cycles, threshold_cycles, run_ahead_instructions;
+	struct nve_traffic_machine bandwidth;
 	uint64_t llc_bytes;
 	bool huge_pages;          /* the calibration's buffer was backed by huge pages */
 	uint64_t calibrated_at_s; /* CLOCK_REALTIME, seconds; 0: never */
@@ -122,6 +125,7 @@ struct nve_snapshot {
 	struct nve_sources sources;
 	const char *timer_source;   /* "thread CPU-time timer", "none" */
 	const char *counter_events; /* whose, where hardware counters count; or empty */
+	const char *traffic_source; /* "look-ahead", "replay" or "none" */
 	/* socket-wide counters: reads, fractions above one, reads that failed */
 	uint64_t uncore_reads, uncore_clamps, uncore_failures;
 	struct nve_machine_snapshot machine;

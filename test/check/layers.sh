@@ -49,7 +49,8 @@ done <<<"$arrows"
 owners='
 getenv|secure_getenv ; lib preload cli ; lib/base/options.c
 dlsym|dlvsym ; lib preload cli ; preload/real.c
-sigaction|rt_sigaction|signal|timer_create ; lib preload ; lib/emu/inject.c preload/hook_signal.c preload/hook_syscall.[ch]
+sigaction|rt_sigaction|signal ; lib preload ; lib/emu/inject.c preload/hook_signal.c preload/hook_syscall.[ch]
+timer_create ; lib preload ; lib/emu/timer.c
 tgkill|pthread_kill|pthread_sigqueue|sigqueue|kill|raise ; lib preload ; lib/emu/inject*.c preload/hook_signal*.c
 perf_event_open|pfm_[a-z_]+ ; lib preload cli ; lib/count/*
 je_[a-z_]+|mallctl|mallocx|dallocx|sdallocx ; lib preload cli ; lib/heap/arena*.[ch]

@@ -58,15 +58,33 @@ for name in names:
     device = next(d for d in told["devices"] if d["name"] == name)
     settings = report["settings"]
     assert settings["NVM_DEVICE"] == name, settings
+    machine = report["machine"]["bandwidth"]
+    for variable, key, most in (("NVM_RBW", "rbw", "all_read_gb_per_s"), ("NVM_WBW", "wbw", "all_write_gb_per_s")):
+        wanted = device[key] and device[key]["figure"]
+        if not wanted:
+            assert settings[variable] == "no limit", settings
+        elif wanted.endswith("%"):
+            got = float(settings[variable].removesuffix("GB/s").removesuffix("MB/s"))
+            got *= 1 if settings[variable].endswith("GB/s") else 0.001
+            assert abs(got / (machine[most] * float(wanted[:-1]) / 100) - 1) < 0.001, (settings, machine)
+        else:
+            reached = float(wanted.removesuffix("GB/s")) <= machine[most]
+            assert settings[variable] == (wanted if reached else "no limit"), (settings, machine)
     for variable, key in (("NVM_RLAT", "read_ns"), ("NVM_WLAT", "write_ns")):
         number, unit = re.fullmatch(r"([\d.]+)(ns|us)", settings[variable]).groups()
         assert abs(float(number) * {"ns": 1, "us": 1000}[unit] - device[key]) < 0.002, (settings, device)
     limited = device["rbw"] or device["wbw"]
-    assert ("not its bandwidths" in done.stderr) == bool(limited), (name, done)
+    assert done.stderr == "", (name, done)
+    assert (report["sources"]["traffic"] != "none") <= bool(limited), (name, report["sources"])
 done, (report,) = emulated({"NVM_DEVICE": "pcm", "NVM_WLAT": "2us"})
 assert report["settings"]["NVM_WLAT"] == "2us" and report["settings"]["NVM_RLAT"] == "206.25ns", report
-done = run("sh", "-c", f"{prog('hello')}; {prog('hello')}", settings=HERE | {"NVM_DEVICE": "optane"})
-assert done.stderr.count("not its bandwidths") == 1, done
+done, (report,) = emulated({"NVM_DEVICE": "optane", "NVM_WBW": "100MB/s"})
+assert report["settings"]["NVM_WBW"] == "100MB/s" and report["settings"]["NVM_RBW"] != "no limit", report
+mine.write_text("fast read=1us rbw=9000GB/s\n")
+done, (report,) = emulated({"NVM_DEVICE": "fast", "NVM_LOG": "info"})
+assert "NVM_DEVICE: fast: rbw=9000GB/s is no limit here" in done.stderr, done
+assert report["settings"]["NVM_RBW"] == "no limit" and report["sources"]["traffic"] == "none", report
+mine.unlink()
 
 # a program is not started with a device that there is not, or that is faster than this DRAM
 for settings, message in (({"NVM_DEVICE": "nonsense"}, "NVM_DEVICE: no device 'nonsense'"),

@@ -1,5 +1,5 @@
 """Epoch records as DESIGN.md documents them, read and written with nothing of the library; and the
-delay model over them, equations 5 and 6, in exact integers."""
+delay model over them, equations 5 and 6 and the floor of bandwidth, in exact integers."""
 import struct
 import zlib
 
@@ -12,10 +12,12 @@ TOTALS = ("epochs", "cpu_ns", "stall_ns", "stall_wb_ns", "ma_ro", "ma_wb", "clam
           "handler_ns", "saved_ns", "monitor_ns")
 QUANTITIES = ("cpu_ns", "stall_ns", "stall_wb_ns", "latency_ps", "dram_lat_ps", "stall_se_ns",
               "dirty_se_ppm", "latency_se_ps")
-PLACED = ("dram_ro_ppm", "dram_wb_ppm", "dram_ro_se_ppm", "dram_wb_se_ppm") # zeros may be left out
+PLACED = ("dram_ro_ppm", "dram_wb_ppm", "dram_ro_se_ppm", "dram_wb_se_ppm")
+MOVED = ("read_bytes", "written_bytes", "read_se_bytes", "written_se_bytes", "bandwidth_ns")
+OPTIONAL = (*PLACED, *MOVED) # zeros at the end may be left out
 NUMBERS = {
     THREAD: ("thread", "tid", "when_ns"),
-    EPOCH: ("thread", "when_ns", "region", *QUANTITIES, "owed_ns", "paid_ns", *PLACED),
+    EPOCH: ("thread", "when_ns", "region", *QUANTITIES, "owed_ns", "paid_ns", *OPTIONAL),
     THREAD_END: ("thread", "tid", "when_ns", "alive", "lost", *TOTALS),
     PROCESS_END: ("thread", "tid", "when_ns", "alive", "lost", *TOTALS),
     REGION: ("region", "parent", "owes"),
@@ -33,7 +35,7 @@ def text(raw):
 def numbers(payload, names):
     at, values = 0, {}
     for name in names:
-        if name in PLACED and at == len(payload):
+        if name in OPTIONAL and at == len(payload):
             values[name] = 0
             continue
         value = shift = 0
@@ -103,7 +105,7 @@ def put_numbers(values):
 
 def put(kind, **values):
     names = list(NUMBERS[kind])
-    while names[-1] in PLACED and not values.get(names[-1]):
+    while names[-1] in OPTIONAL and not values.get(names[-1]):
         names.pop()
     payload = put_numbers(values.get(name, 0) for name in names)
     if kind in (THREAD_END, PROCESS_END):
@@ -126,10 +128,11 @@ def owed(epochs, rlat_ps=0, wlat_ps=0, symmetric=False, exempt=(), own_ps=100000
     if symmetric:
         rlat_ps = wlat_ps = rlat_ps or wlat_ps
     rlat_ps, wlat_ps = (0 if lat == own_ps else lat for lat in (rlat_ps, wlat_ps))
-    carry_ro = carry_wb = total_ps = 0
+    carry_ro = carry_wb = total_ps = more_ns = 0
     nvm = lambda e, kind, ns: ns * (1000000 - e.get(f"dram_{kind}_ppm", 0)) // 1000
     after = []
     for e in epochs:
+        before_ns = total_ps // 1000
         latency, wb = e["latency_ps"], min(e["stall_wb_ns"], e["stall_ns"])
         if latency:
             ma_wb, carry_wb = divmod(nvm(e, "wb", wb) + carry_wb, latency)
@@ -138,5 +141,8 @@ def owed(epochs, rlat_ps=0, wlat_ps=0, symmetric=False, exempt=(), own_ps=100000
                 ma_wb = ma_ro = 0
             total_ps += ma_wb * max(0, wlat_ps - e["dram_lat_ps"]) if wlat_ps else 0
             total_ps += ma_ro * max(0, rlat_ps - e["dram_lat_ps"]) if rlat_ps else 0
-        after.append(total_ps // 1000)
+        # Or what bandwidth asks for, where that is more.
+        floor_ns = 0 if e.get("region") in exempt else e.get("bandwidth_ns", 0)
+        more_ns += max(0, floor_ns - (total_ps // 1000 - before_ns))
+        after.append(total_ps // 1000 + more_ns)
     return after

@@ -28,6 +28,8 @@ def check_sums(report):
         assert samples["no_answer"] <= samples["user"], totals
         assert totals["stall_wb_ns"] <= totals["stall_ns"] <= totals["cpu_ns"], totals
         assert totals["misses_written"] <= totals["misses"] <= totals["touches"], totals
+        traffic = totals["traffic"]
+        assert totals["delay_owed_ns"] >= traffic["delay_bandwidth_ns"], totals
         assert sum(totals["windows"]["stops"].values()) == totals["windows"]["taken"], totals
     check_timeline(report)
     assert report["threads_total"] == len(everyone) + report["threads_not_listed"], report
@@ -38,6 +40,8 @@ def check_sums(report):
                 "handovers", "touches", "misses",
                 "misses_written", "faults"):
         assert report["totals"][key] == sum(t[key] for t in everyone), (key, report)
+    for key in ("read_bytes", "written_bytes", "delay_bandwidth_ns"):
+        assert report["totals"]["traffic"][key] == sum(t["traffic"][key] for t in everyone), (key, report)
     for group in ("samples", "cost"):
         for key in report["totals"][group]:
             assert report["totals"][group][key] == sum(t[group][key] for t in everyone), (group, key)

@@ -46,6 +46,10 @@ static const struct nve_calibration sample = {
 	.read_gap_ticks_milli = 25000,
 	.write_gap_ticks_milli = 8000,
 	.tries = 1,
+	.read_bytes_per_s = 12345678901,
+	.write_bytes_per_s = 9876543210,
+	.all_read_bytes_per_s = 45678901234,
+	.all_write_bytes_per_s = 34567890123,
 	.llc_bytes = 33554432,
 	.measured_at_s = 1700000000,
 };
@@ -68,6 +72,10 @@ static bool same(const struct nve_calibration *a, const struct nve_calibration *
 	       a->run_ahead_writers == b->run_ahead_writers &&
 	       a->read_gap_ticks_milli == b->read_gap_ticks_milli &&
 	       a->write_gap_ticks_milli == b->write_gap_ticks_milli &&
+	       a->read_bytes_per_s == b->read_bytes_per_s &&
+	       a->write_bytes_per_s == b->write_bytes_per_s &&
+	       a->all_read_bytes_per_s == b->all_read_bytes_per_s &&
+	       a->all_write_bytes_per_s == b->all_write_bytes_per_s &&
 	       a->llc_bytes == b->llc_bytes && a->measured_at_s == b->measured_at_s;
 }
 

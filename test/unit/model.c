@@ -315,6 +315,31 @@ static void remainders(void **state)
 	assert_memory_equal(&carry, &carry_once, sizeof(carry));
 }
 
+/* The larger of two demands, and neither has a say in the other. */
+static void bandwidth(void **state)
+{
+	struct nve_model_target target = {.rlat_ps = 300000};
+	struct nve_epoch epoch = {.stall_ns = 1000000,
+				  .latency_ps = 100000,
+				  .dram_lat_ps = 100000,
+				  .bandwidth_ns = 1500000};
+	struct nve_model_carry carry = {0};
+	struct nve_model_delay d = nve_model_delay(&target, &epoch, &carry);
+
+	(void)state;
+	assert_int_equal(d.delay_ns, 2000000);
+	assert_int_equal(d.larger_ns, 2000000);
+	epoch.bandwidth_ns = 2500000;
+	d = nve_model_delay(&target, &epoch, &carry);
+	assert_int_equal(d.delay_ns, 2000000);
+	assert_int_equal(d.larger_ns, 2500000);
+	/* Bandwidth alone: no latency is emulated, or none was seen. */
+	target.rlat_ps = 0;
+	assert_int_equal(nve_model_delay(&target, &epoch, &carry).larger_ns, 2500000);
+	epoch.latency_ps = 0;
+	assert_int_equal(nve_model_delay(&target, &epoch, &carry).larger_ns, 2500000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -329,6 +354,7 @@ int main(void)
 		cmocka_unit_test(year),
 		cmocka_unit_test(anything),
 		cmocka_unit_test(remainders),
+		cmocka_unit_test(bandwidth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -240,24 +240,6 @@ static void bad_values(void **state)
 	}
 }
 
-static void absent_in_this_version(void **state)
-{
-	static const char *const absent[] = {
-		"NVM_RBW",
-		"NVM_WBW",
-	};
-	char variable[64], expected[128];
-
-	(void)state;
-	for (size_t i = 0; i < NVE_ARRAY_SIZE(absent); i++) {
-		snprintf(variable, sizeof(variable), "%s=on", absent[i]);
-		snprintf(expected, sizeof(expected), "%s: not available in this version of nvmemu",
-			 absent[i]);
-		assert_int_equal(parse("NVM_WLAT=300", variable, NULL), -EINVAL);
-		assert_string_equal(error.text, expected);
-	}
-}
-
 static void placement(void **state)
 {
 	(void)state;
@@ -434,6 +416,25 @@ static void latency_below_dram(void **state)
 	assert_int_equal(nve_options_check_latency(&options, 300500, &error), 0);
 }
 
+static void bandwidth_above_the_machine(void **state)
+{
+	(void)state;
+	assert_int_equal(parse("NVM_RBW=8", "NVM_WBW=2.5GB/s", NULL), 0);
+	assert_true(nve_options_emulate(&options));
+	assert_int_equal(options.rbw_bytes_per_s, 8000000000);
+	assert_int_equal(options.wbw_bytes_per_s, 2500000000);
+	assert_int_equal(nve_options_check_bandwidth(&options, 8000000000, 2500000000, &error), 0);
+	assert_int_equal(nve_options_check_bandwidth(&options, 7995000000, 2500000000, &error),
+			 -ERANGE);
+	assert_non_null(strstr(error.text, "NVM_RBW: 8GB/s "));
+	assert_non_null(strstr(error.text, " 7.99GB/s "));
+	assert_int_equal(nve_options_check_bandwidth(&options, 8000000000, 2490000000, &error),
+			 -ERANGE);
+	assert_non_null(strstr(error.text, "NVM_WBW: 2.5GB/s "));
+	assert_int_equal(parse("NVM_WLAT=80", NULL, NULL), 0);
+	assert_int_equal(nve_options_check_bandwidth(&options, 1, 1, &error), 0);
+}
+
 static size_t row_of(const char *name)
 {
 	size_t i = 0;
@@ -447,6 +448,7 @@ static void values_print_as_written(void **state)
 {
 	static const char *const pairs[][2] = {
 		{"NVM_RLAT=300", "300ns"},         {"NVM_WLAT=1500", "1.5us"},
+		{"NVM_RBW=2.4", "2.4GB/s"},        {"NVM_WBW=800MB/s", "800MB/s"},
 		{"NVM_DEVICE=my-own", "my-own"},   {"NVM_MODEL=symmetric", "symmetric"},
 		{"NVM_COUNTERS=pmu", "pmu"},       {"NVM_PMU_EVENTS=stall=1/1", "stall=1/1"},
 		{"NVM_EPOCH=2500us", "2.5ms"},     {"NVM_BUDGET=0.50", "0.5%"},
@@ -497,7 +499,6 @@ int main(void)
 		cmocka_unit_test(booleans),
 		cmocka_unit_test(paths),
 		cmocka_unit_test(bad_values),
-		cmocka_unit_test(absent_in_this_version),
 		cmocka_unit_test(placement),
 		cmocka_unit_test(replays),
 		cmocka_unit_test(near_misses_warn),
@@ -506,6 +507,7 @@ int main(void)
 		cmocka_unit_test(emulates_with_a_latency),
 		cmocka_unit_test(no_heat_of_a_record),
 		cmocka_unit_test(latency_below_dram),
+		cmocka_unit_test(bandwidth_above_the_machine),
 		cmocka_unit_test(values_print_as_written),
 		cmocka_unit_test(defaults_print_as_documented),
 	};

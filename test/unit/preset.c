@@ -95,6 +95,32 @@ static void test_latencies(void **state)
 	expect_latencies("a rbw=2GB/s", 0, 0);
 }
 
+static void expect_bandwidths(const char *line, uint64_t rbw, uint64_t wbw)
+{
+	struct nve_preset_text text = text_of(line);
+	uint64_t r, w;
+
+	assert_int_equal(nve_preset_next(&text, &preset, &error), 1);
+	nve_preset_bandwidths(&preset, 50000000000, 20000000000, &r, &w);
+	assert_int_equal(r, rbw);
+	assert_int_equal(w, wbw);
+}
+
+static void test_bandwidths(void **state)
+{
+	uint64_t r, w;
+
+	(void)state;
+	expect_bandwidths("a rbw=2.4GB/s wbw=8%", 2400000000, 1600000000);
+	expect_bandwidths("a rbw=100%", 50000000000, 0);
+	expect_bandwidths("a read=x2", 0, 0);
+	/* of a machine of which nothing is known */
+	expect_bandwidths("a rbw=37% wbw=800MB/s", 18500000000, 800000000);
+	nve_preset_bandwidths(&preset, 0, 0, &r, &w);
+	assert_int_equal(r, 0);
+	assert_int_equal(w, 800000000);
+}
+
 static void test_figures(void **state)
 {
 	struct nve_preset_text text = text_of("a rbw=39.4GB/s wbw=8%\nb read=x2.5");
@@ -212,11 +238,11 @@ static void test_reading(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_rows),      cmocka_unit_test(test_rows_as_text),
-		cmocka_unit_test(test_latencies), cmocka_unit_test(test_figures),
-		cmocka_unit_test(test_file),      cmocka_unit_test(test_wrong_lines),
-		cmocka_unit_test(test_unknown),   cmocka_unit_test(test_path),
-		cmocka_unit_test(test_reading),
+		cmocka_unit_test(test_rows),        cmocka_unit_test(test_rows_as_text),
+		cmocka_unit_test(test_latencies),   cmocka_unit_test(test_bandwidths),
+		cmocka_unit_test(test_figures),     cmocka_unit_test(test_file),
+		cmocka_unit_test(test_wrong_lines), cmocka_unit_test(test_unknown),
+		cmocka_unit_test(test_path),        cmocka_unit_test(test_reading),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,6 +75,7 @@ static struct nve_snapshot make_snapshot(int pid, const char *wlat)
 			    .addresses = "none",
 			    .dirty_why = "no \"uncore\""},
 		.timer_source = "cpu-time timer",
+		.traffic_source = "look-ahead",
 		.uncore_reads = 71,
 		.machine = {.cpu = "a CPU",
 			    .dram_lat_ps = 150001,
@@ -238,6 +239,7 @@ static void test_sums(void **state)
 	b.totals.cpu_ns = 3000, b.totals.stall_ns = 200, b.totals.stall_wb_ns = 100;
 	a.totals.stall_share_se_ppm = 3000, b.totals.stall_share_se_ppm = 4000;
 	a.totals.dirty_se_ppm = 1000, b.totals.dirty_se_ppm = 3000;
+	a.totals.traffic.read_se_bytes = 30, b.totals.traffic.read_se_bytes = 40;
 	a.totals.latency_ps = b.totals.latency_ps = 150000;
 	a.totals.dram_lat_ps = 100000, b.totals.dram_lat_ps = 140000;
 	write_report(&one, &a);
@@ -257,6 +259,7 @@ static void test_sums(void **state)
 	assert_int_equal(view.totals.dirty_se_ppm, 1061);
 	assert_int_equal(view.totals.latency_ps, 150000);
 	assert_int_equal(view.totals.dram_lat_ps, 110000);
+	assert_int_equal(view.totals.traffic.read_se_bytes, 50);
 	assert_int_equal(4 * view.totals.counters.reads.running_ns,
 			 view.totals.counters.reads.enabled_ns);
 }

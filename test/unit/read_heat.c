@@ -109,6 +109,7 @@ static void write_report(struct text *t, int pid, uint64_t started_at_s, uint64_
 		.emulated = true,
 		.sources = {"a", "b", "c", "d", "", "", ""},
 		.timer_source = "t",
+		.traffic_source = "look-ahead",
 		.counter_events = "",
 		.heat = {.on = true,
 			 .stall_ns = 400 * times,

@@ -117,7 +117,12 @@ static struct nve_record epoch(uint64_t number)
 			  .dram_ro_ppm = 16,
 			  .dram_wb_ppm = 1000000,
 			  .dram_ro_se_ppm = 18,
-			  .dram_wb_se_ppm = number % 2},
+			  .dram_wb_se_ppm = 19,
+			  .read_bytes = 20,
+			  .written_bytes = 21,
+			  .read_se_bytes = 22,
+			  .written_se_bytes = 23,
+			  .bandwidth_ns = number % 2},
 	};
 }
 
@@ -217,6 +222,9 @@ static void sizes(void **state)
 	r.epoch.when_ns = 3600000000000;
 	r.epoch.delay_owed_ns = 1800000000000;
 	r.epoch.delay_paid_ns = 1790000000000;
+	assert_true(nve_record_put(bytes, &r) <= 65);
+	r.epoch.read_bytes = r.epoch.written_bytes = r.epoch.read_se_bytes = 0;
+	r.epoch.written_se_bytes = r.epoch.bandwidth_ns = 0;
 	assert_true(nve_record_put(bytes, &r) <= 60);
 	r.epoch.dram_ro_ppm = r.epoch.dram_wb_ppm = r.epoch.dram_ro_se_ppm = 0;
 	r.epoch.dram_wb_se_ppm = 0;
@@ -315,16 +323,17 @@ static void left_out(void **state)
 	size_t size, longest = 0;
 
 	(void)state;
-	in.epoch.dram_wb_se_ppm = 1;
+	in.epoch.bandwidth_ns = 1;
 	longest = nve_record_put(bytes, &in);
-	in.epoch.dram_wb_se_ppm = in.epoch.dram_ro_se_ppm = 0;
+	in.epoch.bandwidth_ns = in.epoch.written_se_bytes = 0;
 	size = nve_record_put(bytes, &in);
 	assert_int_equal(size, longest - 2);
 	memset(&out, 0xff, sizeof(out));
 	assert_int_equal(read_one(bytes, size, &out), 1);
 	assert_int_equal(out.epoch.dram_wb_ppm, 1000000);
-	assert_int_equal(out.epoch.dram_ro_se_ppm, 0);
-	assert_int_equal(out.epoch.dram_wb_se_ppm, 0);
+	assert_int_equal(out.epoch.read_se_bytes, 22);
+	assert_int_equal(out.epoch.written_se_bytes, 0);
+	assert_int_equal(out.epoch.bandwidth_ns, 0);
 	/* all that was there before placement; and one number less */
 	memset(&out, 0xff, sizeof(out));
 	assert_int_equal(read_one(bytes, craft(bytes, NVE_RECORD_EPOCH, payload, 13), &out), 1);
@@ -354,6 +363,14 @@ static void of_other_versions(void **state)
 	size = craft(bytes, NVE_RECORD_THREAD, "\x05\x06\x07more", 7);
 	assert_int_equal(read_one(bytes, size, &out), 1);
 	assert_int_equal(out.thread.when_ns, 7);
+	/* What an earlier version has not written is 0. */
+	size = craft(bytes, NVE_RECORD_EPOCH,
+		     "\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d", 13);
+	out.epoch.dram_ro_ppm = out.epoch.read_bytes = out.epoch.bandwidth_ns = 1;
+	assert_int_equal(read_one(bytes, size, &out), 1);
+	assert_int_equal(out.epoch.delay_paid_ns, 13);
+	assert_int_equal(out.epoch.dram_ro_ppm, 0);
+	assert_int_equal(out.epoch.read_bytes + out.epoch.bandwidth_ns, 0);
 	/* Too short, an endless number, one of more than 64 bits, no room for the name. */
 	size = craft(bytes, NVE_RECORD_THREAD, "\x05\x06", 2);
 	assert_int_equal(read_one(bytes, size, &out), -EBADMSG);

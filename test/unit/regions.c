@@ -484,13 +484,18 @@ static void dirty_by_lane(void **state)
 static void sums_are_the_whole(void **state)
 {
 	static const struct nve_region_part some[] = {
-		{.lane = 2, .time = 1e7, .ro = 3e5, .wb = 1e6},
+		{.lane = 2, .time = 1e7, .ro = 3e5, .wb = 1e6, .read = 5e5, .bandwidth = 1e3},
 		{.lane = 4, .time = 1},
-		{.lane = 7, .time = 3.3e6, .ro = 1e-3, .wb = 7},
-		{.lane = 0, .time = 12345678.9, .ro = 5e6, .wb = 1},
+		{.lane = 7, .time = 3.3e6, .ro = 1e-3, .wb = 7, .read = 1, .written = 0.3},
+		{.lane = 0, .time = 12345678.9, .ro = 5e6, .wb = 1, .bandwidth = 0.7},
 	};
 	static const uint64_t wb[] = {0, 1, 333333, 7000001};
-	struct nve_epoch whole = {.cpu_ns = 20000003, .stall_ns = 7000001, .looked_ns = 77};
+	struct nve_epoch whole = {.cpu_ns = 20000003,
+				  .stall_ns = 7000001,
+				  .looked_ns = 77,
+				  .read_bytes = 1000003,
+				  .written_bytes = 17,
+				  .bandwidth_ns = 5000011};
 
 	(void)state;
 	for (size_t k = 0; k < sizeof(wb) / sizeof(*wb); k++) {
@@ -509,11 +514,17 @@ static void sums_are_the_whole(void **state)
 			sum.stall_ns += part.stall_ns;
 			sum.stall_wb_ns += part.stall_wb_ns;
 			sum.looked_ns += part.looked_ns;
+			sum.read_bytes += part.read_bytes;
+			sum.written_bytes += part.written_bytes;
+			sum.bandwidth_ns += part.bandwidth_ns;
 		}
 		assert_int_equal(sum.cpu_ns, whole.cpu_ns);
 		assert_int_equal(sum.stall_ns, whole.stall_ns);
 		assert_int_equal(sum.stall_wb_ns, whole.stall_wb_ns);
 		assert_int_equal(sum.looked_ns, whole.looked_ns);
+		assert_int_equal(sum.read_bytes, whole.read_bytes);
+		assert_int_equal(sum.written_bytes, whole.written_bytes);
+		assert_int_equal(sum.bandwidth_ns, whole.bandwidth_ns);
 	}
 }
 
@@ -541,17 +552,55 @@ static void fitted_to_counters(void **state)
 	assert_in_range(part.stall_wb_ns, 449, 451);
 }
 
+/* What is moved belongs to the region that runs, and so does the delay for it; errors as of pieces
+ * that are independent. */
+static void moved(void **state)
+{
+	struct nve_epoch whole = {.cpu_ns = 8 * MS,
+				  .read_bytes = 4000,
+				  .written_bytes = 100,
+				  .read_se_bytes = 200,
+				  .bandwidth_ns = 3000};
+	struct nve_region_part pieces[NVE_REGION_PARTS];
+	struct nve_epoch first, second;
+	uint32_t count, lane, a;
+
+	(void)state;
+	nve_regions_mark(&regions, 2 * now_ns);
+	a = begin("a");
+	pass(4 * MS);
+	nve_regions_moved(&regions, 1000, 100, 3000);
+	sample(4 * MS, 0);
+	end();
+	pass(4 * MS);
+	nve_regions_moved(&regions, 3000, 0, 0);
+	sample(4 * MS, 0);
+	count = nve_regions_end_epoch(&regions, &whole, pieces, &lane);
+	assert_int_equal(count, 2);
+	assert_int_equal(pieces[0].lane, a);
+	nve_region_parts_fit(&whole, pieces, count);
+	nve_region_parts_take(&whole, pieces, count, 0, &first);
+	nve_region_parts_take(&whole, pieces, count, 1, &second);
+	assert_int_equal(first.read_bytes, 1000);
+	assert_int_equal(first.written_bytes, 100);
+	assert_int_equal(first.bandwidth_ns, 3000);
+	assert_int_equal(first.read_se_bytes, 100);
+	assert_int_equal(second.read_bytes, 3000);
+	assert_int_equal(second.written_bytes + second.bandwidth_ns, 0);
+	assert_int_equal(second.read_se_bytes, 173);
+}
+
 static void factors(void **state)
 {
 	const struct nve_epoch part = {.cpu_ns = 20, .stall_ns = 10, .stall_wb_ns = 5};
-	const struct nve_model_delay d = {.ma_ro = 1, .ma_wb = 2, .delay_ns = 40};
+	const struct nve_model_delay d = {.ma_ro = 1, .ma_wb = 2, .delay_ns = 40, .larger_ns = 50};
 
 	(void)state;
 	assert_true(nve_regions_delay_factor(&regions, 2, 2) == 1);
 	nve_regions_settle(&regions, 2, &part, &d);
 	assert_true(nve_regions_delay_factor(&regions, 2, 2) == 2);
 	assert_true(nve_regions_delay_factor(&regions, 2, 0) == 1);
-	assert_int_equal(regions.model[2].delay_owed_ns, 40);
+	assert_int_equal(regions.model[2].delay_owed_ns, 50);
 	assert_int_equal(regions.model[2].ma_wb, 2);
 	begin("a");
 	nve_regions_pause(&regions, 2 * now_ns);
@@ -621,6 +670,7 @@ int main(void)
 		TEST(dirty_by_lane),
 		TEST(sums_are_the_whole),
 		TEST(fitted_to_counters),
+		TEST(moved),
 		TEST(factors),
 		TEST(many_threads),
 	};

@@ -183,6 +183,7 @@ static struct nve_snapshot filled_snapshot(void)
 		.uncore_clamps = 72,
 		.uncore_failures = 73,
 		.timer_source = "cpu-time timer",
+		.traffic_source = "look-ahead",
 		.threads_total = 5,
 		.threads_not_listed = 3,
 		.foreign_threads = 9,

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "count/ahead/budget.h"
+#include "count/ahead/context.h"
 #include "count/ahead/dirty.h"
 #include "count/ahead/lateness.h"
 #include "count/ahead/learned.h"
@@ -23,8 +24,7 @@
 enum {
 	TOUCH_MAX = 512,
 	KIND_UNITS = 16,
-	MIN_FOLLOWED = 32, /* instructions; lines followed for less say nothing */
-	LATENCY_MIN = 32,  /* misses before the thread's own latency is used */
+	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
 	CLASS_HALVE_UNITS = 1 << 26,
 	LATENCY_HALVE = 16384,
 	PPM = 1000000,
@@ -45,6 +45,8 @@ static struct {
 	uint64_t budget_ppm, library_start, library_end;
 	uint64_t pages_ttl_ticks;
 	uint64_t tick_ns; /* of the kernel */
+	bool counts_traffic;
+	double most_lines_per_ns;
 	struct nve_learned *learned;
 	struct nve_dirty_table *dirty;
 	const struct nve_miss_sink *sink;   /* NULL: nobody wants misses */
@@ -61,6 +63,8 @@ struct nve_ahead {
 	struct nve_budget budget;
 	struct nve_lateness lateness;
 	struct nve_pace pace;
+	struct nve_stream stream;
+	bool for_stream; /* the last window was on its account */
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
 	uint64_t translated_ticks, translated_count; /* without page walks */
@@ -144,6 +148,7 @@ struct nve_ahead *nve_ahead_new(void)
 		return NULL;
 	a = (struct nve_ahead *)mem;
 	nve_budget_start(&a->budget, shared.machine.run_ahead);
+	a->stream.most = shared.most_lines_per_ns;
 	a->window = nve_window_init(mem + ahead_bytes(), &shared.machine, shared.learned,
 				    shared.pages_ttl_ticks);
 	if (shared.sink)
@@ -205,40 +210,14 @@ static void count_stop(struct nve_ahead *a, enum nve_stop stop)
 		nve_stop_names_count(nve_interp_stop_name(nve_window_interp(a->window)));
 }
 
-static bool is_followed(const struct nve_line *line, uint32_t steps)
-{
-	return line->missed && steps - line->first_step >= MIN_FOLLOWED;
-}
-
 /* Every missed line that was followed for a while says whether it gets written. */
 static void learn_dirty(struct nve_ahead *a, const struct nve_window_result *r)
 {
-	const struct nve_lines *lines = nve_window_lines(a->window);
-	double sum = 0, probability = 0;
-	uint64_t ip = 0;
-	bool known = false;
-	uint32_t n = 0;
+	double share = 0;
 
-	for (uint32_t i = 0; i < lines->count; i++) {
-		const struct nve_line *line = &lines->line[i];
-
-		if (is_followed(line, r->steps))
-			nve_dirty_learn(shared.dirty, line->first_ip, r->steps - line->first_step,
-					line->written, line->written_step - line->first_step);
-	}
-	for (uint32_t i = 0; i < lines->count; i++) {
-		const struct nve_line *line = &lines->line[i];
-
-		if (!is_followed(line, r->steps))
-			continue;
-		if (line->first_ip != ip)
-			known = nve_dirty_probability(shared.dirty, line->first_ip, &probability);
-		ip = line->first_ip;
-		sum += known ? probability : 0;
-		n += known;
-	}
-	if (n && r->real_cycles > r->resident_cycles)
-		nve_dirty_end_window(&a->dirty, 1 - r->resident_cycles / r->real_cycles, sum / n);
+	if (r->real_cycles > r->resident_cycles)
+		share = 1 - r->resident_cycles / r->real_cycles;
+	nve_dirty_window(&a->dirty, shared.dirty, nve_window_lines(a->window), r->steps, share);
 	a->counts.dirty_weight = a->dirty.all;
 	a->counts.dirty = a->dirty.fraction;
 }
@@ -291,6 +270,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 		.skip = after_syscall ? 0 : shared.machine.run_ahead,
 		.touch_max = TOUCH_MAX << octave,
 		.notes_waits = a->misses || shared.waits,
+		.streams = shared.counts_traffic,
 	};
 	uint64_t saved_ns, waited_ns, started_tsc = nve_tsc();
 
@@ -321,34 +301,19 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	a->translated_count += r->translated_timed;
 	count_stop(a, r->stop);
 	learn_dirty(a, r);
-	nve_budget_took(&a->budget, octave, r->steps, r->misses, r->misses_written,
-			r->real_cycles > 0 ? r->waited_cycles / r->real_cycles : 0);
+	if (!a->for_stream)
+		nve_budget_took(&a->budget, octave, r->steps, r->misses, r->misses_written,
+				r->real_cycles > 0 ? r->waited_cycles / r->real_cycles : 0);
 	learn_exposed(a, r);
 	nve_probe_go_on(shared.machine.outlier_ticks);
 	saved_ns = saved(r);
 	nve_pace_window(&a->pace, nve_window_loop(a->window));
+	nve_window_stream(a->window, &a->stream, shared.cal.tsc_khz);
 	c->saved_ns += saved_ns;
 	waited_ns = nve_tsc_to_ns(r->spared_ticks, shared.cal.tsc_khz);
 	a->epoch_looked_ns += waited_ns - NVE_MIN(waited_ns, saved_ns);
 	c->lookahead_ns += nve_tsc_to_ns(nve_tsc() - started_tsc, shared.cal.tsc_khz);
 	return saved_ns;
-}
-
-/* A tick that fell into a system call is delivered at its return: just after `syscall`, which
- * leaves that address in rcx. The code is read only then, and under the guard: it may be
- * execute-only. */
-static bool is_after_syscall(const ucontext_t *uc, void (*guard)(bool enter))
-{
-	uint64_t ip = (uint64_t)uc->uc_mcontext.gregs[REG_RIP];
-	uint8_t code[2];
-	int failed;
-
-	if ((uint64_t)uc->uc_mcontext.gregs[REG_RCX] != ip)
-		return false;
-	guard(true);
-	failed = nve_touch_copy(code, ip - sizeof(code), sizeof(code));
-	guard(false);
-	return !failed && code[0] == 0x0f && code[1] == 0x05;
 }
 
 /*
@@ -430,13 +395,17 @@ static int choose_octave(struct nve_ahead *a, uint64_t ip, struct nve_budget_sam
 			 bool news)
 {
 	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
+	int octave;
 
 	sample.known = e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
 	if (sample.known)
 		nve_learned_label(e, &sample.label);
 	if (news && sample.label >= NEWS_LABEL)
 		sample.known = false;
-	return nve_budget_choose(&a->budget, &sample, shared.budget_ppm);
+	octave = nve_budget_choose(&a->budget, &sample, shared.budget_ppm);
+	a->for_stream =
+		octave < 0 && shared.counts_traffic && nve_stream_wants_window(&a->stream, ip);
+	return a->for_stream ? 0 : octave;
 }
 
 static void keep_pace(struct nve_ahead *a, const ucontext_t *uc, uint64_t cpu_ns, bool kernel)
@@ -467,7 +436,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 		a->counts.samples_own++;
 		return 0;
 	}
-	in_kernel = is_after_syscall(uc, guard) || tick.in_kernel;
+	in_kernel = nve_context_is_after_syscall(uc, guard) || tick.in_kernel;
 	miss = nve_misses_sample(a->misses, a->window, uc, guard);
 	octave = choose_octave(a, ip,
 			       (struct nve_budget_sample){
@@ -502,9 +471,21 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 	return saved_ns;
 }
 
+void nve_ahead_count_traffic(uint64_t bytes_per_s)
+{
+	shared.counts_traffic = true;
+	shared.most_lines_per_ns = (double)bytes_per_s / NVE_LINE_BYTES / 1e9;
+}
+
+struct nve_stream *nve_ahead_stream(struct nve_ahead *a)
+{
+	return &a->stream;
+}
+
 void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns)
 {
-	nve_budget_charge(&a->budget, cost_ns);
+	if (!a->for_stream)
+		nve_budget_charge(&a->budget, cost_ns);
 }
 
 /* Shares of the epoch's answered time; where it has none, of the thread's; else of the process's.

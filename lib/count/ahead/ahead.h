@@ -13,6 +13,7 @@
 #include <ucontext.h>
 
 #include "count/ahead/interp.h"
+#include "count/ahead/stream.h"
 #include "count/calibration.h"
 #include "count/miss.h"
 #include "count/source.h"
@@ -88,6 +89,21 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 
 /* Tells the budget what the sample cost in all, savings subtracted. In the handler. */
 void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns);
+
+/* Once, after setup: windows also count what loops move between memory and the caches. bytes_per_s:
+ * the most that one thread can move on this machine; 0: not known. */
+void nve_ahead_count_traffic(uint64_t bytes_per_s);
+
+/* What the thread has moved in the last cpu_ns, which end in uc (NULL: it does not run any more),
+ * or somewhere in the kernel. In the handler, after nve_ahead_sample() if that is called at all. */
+struct nve_stream_bytes nve_ahead_traffic(struct nve_ahead *a, const ucontext_t *uc,
+					  uint64_t cpu_ns, bool in_kernel);
+
+/* What it moves in a ns, and whether that is measured. */
+struct nve_stream_bytes nve_ahead_traffic_rate(struct nve_ahead *a, bool *known);
+
+/* How that is known; NULL: it is not counted. */
+struct nve_stream *nve_ahead_stream(struct nve_ahead *a);
 
 /* Ends the epoch: what was learned since the last call. rest_ns: CPU time since the last sample,
  * for which the running share stands. In the handler, or when the thread's handlers are off. */

@@ -8,6 +8,7 @@ enum {
 	PROBES = 8,
 	HALVE_LINES = 4096, /* above it the counts are halved: what was long ago fades */
 	LEAST_LINES = 4,    /* a bucket with fewer says nothing */
+	MIN_FOLLOWED = 32,  /* instructions; lines followed for less say nothing */
 	FADE_WEIGHT = 2,    /* of a thread's fraction: above it older windows weigh half */
 };
 
@@ -137,4 +138,41 @@ double nve_dirty_se(const struct nve_dirty *d)
 	mean = d->fraction / d->all;
 	variance = fmax(d->fraction_squared / d->all - mean * mean, 0);
 	return sqrt(variance / (windows - 1));
+}
+
+static bool is_followed(const struct nve_line *line, uint32_t steps)
+{
+	return line->missed && steps - line->first_step >= MIN_FOLLOWED;
+}
+
+void nve_dirty_window(struct nve_dirty *d, struct nve_dirty_table *table,
+		      const struct nve_lines *lines, uint32_t steps, double share)
+{
+	double sum = 0, probability = 0;
+	uint64_t ip = 0;
+	bool known = false;
+	uint32_t n = 0;
+
+	for (uint32_t i = 0; i < lines->count; i++) {
+		const struct nve_line *line = &lines->line[i];
+
+		if (is_followed(line, steps))
+			nve_dirty_learn(table, line->first_ip, steps - line->first_step,
+					line->written, line->written_step - line->first_step);
+	}
+	for (uint32_t i = 0; i < lines->count; i++) {
+		const struct nve_line *line = &lines->line[i];
+
+		if (!is_followed(line, steps))
+			continue;
+		if (line->first_ip != ip)
+			known = nve_dirty_probability(table, line->first_ip, &probability);
+		ip = line->first_ip;
+		if (!known)
+			continue;
+		sum += probability;
+		n++;
+	}
+	if (n && share > 0)
+		nve_dirty_end_window(d, share, sum / n);
 }

@@ -19,6 +19,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "count/ahead/lines.h"
+
 /* Bucket j holds delays below 16 << j instructions that no lower bucket holds; the last one ends at
  * 65,536, the length of the longest window. */
 enum { NVE_DIRTY_BUCKETS = 13 };
@@ -52,6 +54,11 @@ struct nve_dirty {
 /* A window with misses ends: fraction is the mean probability of its missed lines, weight its share
  * of stall time, 0 to 1. */
 void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction);
+
+/* Both, of a window of so many steps that has touched these lines; missed ones that were followed
+ * for a while count. share: of stall time, 0 to 1. */
+void nve_dirty_window(struct nve_dirty *d, struct nve_dirty_table *table,
+		      const struct nve_lines *lines, uint32_t steps, double share);
 
 /* The fraction, 0 to 1, of the last windows; 0 while nothing is known. */
 double nve_dirty_fraction(const struct nve_dirty *d);

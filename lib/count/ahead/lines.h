@@ -23,6 +23,8 @@ struct nve_line {
 	float filled;          /* core model: when the missed line arrives */
 	bool missed;           /* the latency is memory's */
 	bool written;
+	bool streaming; /* the first touch was a store past the caches */
+	bool unfetched; /* its first touch was a store that does not fetch the line */
 };
 
 struct nve_lines {

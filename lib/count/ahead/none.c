@@ -72,6 +72,34 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 	return 0;
 }
 
+void nve_ahead_count_traffic(uint64_t bytes_per_s)
+{
+	(void)bytes_per_s;
+}
+
+struct nve_stream_bytes nve_ahead_traffic(struct nve_ahead *a, const ucontext_t *uc,
+					  uint64_t cpu_ns, bool in_kernel)
+{
+	(void)a;
+	(void)uc;
+	(void)cpu_ns;
+	(void)in_kernel;
+	return (struct nve_stream_bytes){0};
+}
+
+struct nve_stream_bytes nve_ahead_traffic_rate(struct nve_ahead *a, bool *known)
+{
+	(void)a;
+	*known = true;
+	return (struct nve_stream_bytes){0};
+}
+
+struct nve_stream *nve_ahead_stream(struct nve_ahead *a)
+{
+	(void)a;
+	return NULL;
+}
+
 void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns)
 {
 	(void)a;

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "count/ahead/address.h"
+#include "count/ahead/reach.h"
 #include "count/ahead/touch.h"
 
 enum {
@@ -42,6 +43,7 @@ struct nve_window {
 	struct nve_learned *learned;
 	struct nve_cpu cpu;
 	struct nve_pace_loop loop;
+	struct nve_stream_seen seen;
 	struct nve_pages pages;
 	struct nve_lines lines;
 	uint32_t waits;
@@ -109,6 +111,8 @@ static void pass(struct nve_window *w, uint32_t step)
 
 	nve_pace_pass(&w->loop, w->cpu.gpr, w->cpu.gpr_unknown, is_modelled(w, step),
 		      nve_core_real(&w->core) * ticks, w->core.waited * ticks);
+	if (w->plan.streams && step >= w->plan.skip)
+		nve_stream_pass(&w->seen, w->cpu.gpr, w->cpu.gpr_unknown, step);
 }
 
 static void on_step(void *ctx, uint64_t ip, uint32_t step)
@@ -118,6 +122,8 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 	if (!w->now.is_branch || w->now.accessed)
 		w->before = w->now;
 	w->now = (struct observation){.ip = ip, .step = step};
+	if (w->plan.streams)
+		nve_stream_step(&w->seen, ip);
 	if (ip == w->plan.sample_ip && step > 0)
 		pass(w, step);
 	/* In the reorder window an access says nothing, but none at all does. */
@@ -239,6 +245,11 @@ static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t
 	if (fresh) {
 		line->first_step = a->step;
 		line->first_ip = a->ip;
+		line->streaming = (a->kind & NVE_ACCESS_STREAMING) != 0;
+		/* Nor do rounds of a string instruction that only store: it is known beforehand
+		 * that they fill the line. */
+		line->unfetched =
+			line->streaming || (a->step != w->now.step && !(a->kind & NVE_ACCESS_READ));
 		if (exists && !(a->kind & NVE_ACCESS_STREAMING)) {
 			translated = wants_translation(w, a);
 			if (translated && nve_touch_translate(id * NVE_LINE_BYTES))
@@ -389,7 +400,11 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	nve_core_start(&w->core, &w->machine.core);
 	nve_cpu_from_ucontext(&w->cpu, uc);
 	nve_pace_begin(&w->loop, w->cpu.gpr);
+	nve_stream_begin(&w->seen);
 	end = nve_interp_run(w->interp, &w->cpu, &w->world, plan->limit);
+	/* The sampled instruction alone, many times: a string instruction that goes on. */
+	if (plan->streams && end.stop_ip == plan->sample_ip && !w->loop.passes)
+		nve_stream_rounds(&w->seen, w->loop.last, w->cpu.gpr, end.steps);
 	count_written(w);
 	w->result.stop = w->touched_enough ? NVE_STOP_LIMIT : end.stop;
 	w->result.steps = end.steps;
@@ -428,6 +443,38 @@ struct nve_wait *nve_window_waits(struct nve_window *w, size_t *count)
 const struct nve_pace_loop *nve_window_loop(const struct nve_window *w)
 {
 	return &w->loop;
+}
+
+static enum nve_reach_line probe_line(void *ctx, uint64_t id)
+{
+	struct nve_window *w = ctx;
+	uint64_t addr = id * NVE_LINE_BYTES, ticks;
+
+	if (nve_pages_at(&w->pages, addr, w->started_tsc) != NVE_PAGE_RESIDENT)
+		return NVE_REACH_UNKNOWN;
+	if (w->machine.translates && nve_touch_translate(addr)) {
+		fault(w, addr);
+		return NVE_REACH_UNKNOWN;
+	}
+	ticks = nve_touch_timed(addr);
+	if (ticks == NVE_TOUCH_FAULT) {
+		fault(w, addr);
+		return NVE_REACH_UNKNOWN;
+	}
+	return ticks > w->machine.threshold_ticks ? NVE_REACH_MISSED : NVE_REACH_CACHED;
+}
+
+void nve_window_stream(struct nve_window *w, struct nve_stream *s, uint64_t tsc_khz)
+{
+	const struct nve_reach_world world = {probe_line, w, w->started_tsc};
+	struct nve_stream_lines lines;
+	float ticks = w->loop.end - w->loop.start;
+
+	if (!w->seen.passes)
+		return;
+	ticks *= w->loop.modelled > 1 ? (float)w->seen.passes / (float)(w->loop.modelled - 1) : 0;
+	nve_reach_count(&w->lines, w->seen.first_step, w->seen.last_step, &world, &lines);
+	nve_stream_window(s, w->plan.sample_ip, &w->seen, &lines, ticks * 1e6 / (double)tsc_khz);
 }
 
 const struct nve_interp *nve_window_interp(const struct nve_window *w)

@@ -21,6 +21,7 @@
 #include "count/ahead/pace.h"
 #include "count/ahead/pages.h"
 #include "count/calibration.h"
+#include "count/ahead/stream.h"
 
 /* What calibration says; constant. Ticks are of the TSC. */
 struct nve_window_machine {
@@ -40,6 +41,7 @@ struct nve_window_plan {
 	uint32_t skip;      /* length of the reorder window; 0 after a system call */
 	uint32_t touch_max; /* timed touches beyond the reorder window */
 	bool notes_waits;
+	bool streams; /* count what the loop moves, for nve_window_stream() */
 };
 
 struct nve_window_result {
@@ -91,5 +93,8 @@ const struct nve_lines *nve_window_lines(const struct nve_window *w);
 struct nve_wait *nve_window_waits(struct nve_window *w, size_t *count);
 const struct nve_pace_loop *nve_window_loop(const struct nve_window *w);
 const struct nve_interp *nve_window_interp(const struct nve_window *w);
+
+/* Tells s what the last window saw its loop move. In the fault guard. */
+void nve_window_stream(struct nve_window *w, struct nve_stream *s, uint64_t tsc_khz);
 
 #endif

@@ -1,0 +1,39 @@
+#include "emu/account.h"
+
+#include "base/base.h"
+#include "count/ahead/ahead.h"
+#include "emu/bandwidth.h"
+
+uint64_t nve_account_moved(struct nve_thread *t, const struct nve_account *a)
+{
+	struct nve_stream_bytes moved;
+	uint64_t delay_ns = 0;
+
+	if (!nve_bandwidth_on() || !t->ahead)
+		return 0;
+	moved = nve_ahead_traffic(t->ahead, a->uc, a->ran_ns, a->in_kernel);
+	nve_bandwidth_count(&t->bandwidth, &moved);
+	if (nve_regions_emulates(&t->regions, t->regions.open.lane))
+		delay_ns =
+			nve_bandwidth_serve(&t->bandwidth, t->number, &moved, a->now_ns, a->ran_ns);
+	nve_regions_moved(&t->regions, moved.read, moved.written, (double)delay_ns);
+	return delay_ns;
+}
+
+uint64_t nve_account_tick(struct nve_thread *t, struct nve_account *a)
+{
+	a->ran_ns -= NVE_MIN(a->ran_ns, t->bandwidth.accounted_ns);
+	t->bandwidth.accounted_ns = 0;
+	return nve_account_moved(t, a);
+}
+
+bool nve_account_wants_fine(const struct nve_thread *t)
+{
+	struct nve_stream_bytes rate;
+	bool known;
+
+	if (!nve_bandwidth_on() || !t->ahead)
+		return false;
+	rate = nve_ahead_traffic_rate(t->ahead, &known);
+	return nve_bandwidth_wants_fine(&rate, known);
+}

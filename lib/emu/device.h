@@ -1,0 +1,40 @@
+/*
+ * The emulated device's bandwidth, shared by all threads of the process: an account in virtual time
+ * that says until when each portion of traffic is served. Lock-free; time is passed in.
+ *
+ * A channel (reads, or writes) serves one byte after the other. A thread that has moved so many
+ * bytes while it ran is served when
+ *
+ *     end = min(busy_until, start + n * bytes / bandwidth)
+ *
+ * busy_until is when all traffic up to now would have been served; n is the number of threads that
+ * have had the channel work for them since this thread's last portion began. So several that ask
+ * for more than there is share it evenly, and one that asks for less than an even share is never
+ * held up by the others' queue: what it overtakes, they wait for at their next portions.
+ */
+#ifndef NVE_EMU_DEVICE_H
+#define NVE_EMU_DEVICE_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+enum { NVE_DEVICE_SLOTS = 64 }; /* threads told apart; more share a slot */
+
+struct nve_device_channel {
+	uint64_t bytes_per_s; /* 0: no limit */
+	_Atomic uint64_t busy_until_ns;
+	_Atomic uint64_t end_ns[NVE_DEVICE_SLOTS]; /* of each thread's last portion */
+};
+
+/* A thread's view of a channel; starts zeroed but for its slot. */
+struct nve_device_client {
+	uint32_t slot;
+	uint64_t since_ns; /* when its last portion began */
+};
+
+/* Bytes moved between start_ns and now. Returns when they are served: never before start_ns, and
+ * start_ns itself without a limit. */
+uint64_t nve_device_serve(struct nve_device_channel *channel, struct nve_device_client *client,
+			  uint64_t start_ns, uint64_t bytes);
+
+#endif
