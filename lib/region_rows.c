@@ -61,26 +61,6 @@ static uint64_t part_of_paid(uint64_t paid_ns, uint64_t so_far_ns, uint64_t owed
 	return (uint64_t)((unsigned __int128)paid_ns * so_far_ns / owed_ns);
 }
 
-static void add(struct sums *sums, uint32_t lane, const struct nve_region_figures *f)
-{
-	struct nve_region_figures *to = &sums->lane[lane];
-
-	to->wall_ns += f->wall_ns;
-	to->cpu_ns += f->cpu_ns;
-	to->stall_ns += f->stall_ns;
-	to->stall_wb_ns += f->stall_wb_ns;
-	to->ma_ro += f->ma_ro;
-	to->ma_wb += f->ma_wb;
-	to->delay_owed_ns += f->delay_owed_ns;
-	to->delay_paid_ns += f->delay_paid_ns;
-	to->delay_injected_ns += f->delay_injected_ns;
-	to->samples += f->samples;
-	to->answered += f->answered;
-	to->answered_ns += f->answered_ns;
-	to->label_ns += f->label_ns;
-	to->label_squared_ns += f->label_squared_ns;
-}
-
 static void add_counts(struct nve_region_counts *c, const struct nve_regions *r, bool alive)
 {
 	c->begins += r->begins;
@@ -134,7 +114,7 @@ void nve_region_rows_take(const struct nve_thread *t, bool alive, uint64_t paid_
 		f.delay_paid_ns = part_of_paid(paid_ns, so_far_ns + f.delay_owed_ns, owed_ns) -
 				  part_of_paid(paid_ns, so_far_ns, owed_ns);
 		so_far_ns += f.delay_owed_ns;
-		add(sums, lane, &f);
+		nve_region_figures_add(&sums->lane[lane], &f);
 		sums->calls[lane / 2] += calls;
 		if (lane <= 1 || !rows || is_empty(&f, calls))
 			continue;

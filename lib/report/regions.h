@@ -53,6 +53,9 @@ struct nve_regions_snapshot {
 	struct nve_region_counts counts;
 };
 
+/* Adds f to *to. */
+void nve_region_figures_add(struct nve_region_figures *to, const struct nve_region_figures *f);
+
 /* "regions" of the process: an object. */
 void nve_report_regions(struct nve_json *j, const struct nve_regions_snapshot *s);
 

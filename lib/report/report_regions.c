@@ -24,7 +24,7 @@ static bool is_within(const struct choice *c, uint32_t node)
 	return !c->first;
 }
 
-static void add(struct nve_region_figures *to, const struct nve_region_figures *f)
+void nve_region_figures_add(struct nve_region_figures *to, const struct nve_region_figures *f)
 {
 	to->wall_ns += f->wall_ns;
 	to->cpu_ns += f->cpu_ns;
@@ -50,7 +50,7 @@ static struct nve_region_figures sum(const struct nve_region_rows *rows, const s
 		const struct nve_region_row *row = &rows->row[i];
 
 		if (c->any_paused ? row->paused != 0 : is_within(c, row->node))
-			add(&figures, &row->figures);
+			nve_region_figures_add(&figures, &row->figures);
 	}
 	return figures;
 }
