@@ -73,10 +73,10 @@ for command, options in (((prog("regions"), "phases"), LINKED), ((prog("regions"
     walk, outer, rest = (named(report, name) for name in ("walk", "outer", "rest"))
     cpu = report["totals"]["cpu_ns"]
     # equal work: one sixth outside, a half in walk, two sixths of it within outer, one paused
-    assert 0.3 < walk["exclusive"]["cpu_ns"] / cpu < 0.7, (walk, cpu)
-    assert 0.3 < outer["inclusive"]["cpu_ns"] / cpu < 0.7, (outer, cpu)
+    assert 0.4 < walk["exclusive"]["cpu_ns"] / cpu < 0.6, (walk, cpu)
+    assert 0.4 < outer["inclusive"]["cpu_ns"] / cpu < 0.6, (outer, cpu)
     assert outer["exclusive"]["cpu_ns"] < 0.02 * cpu, (outer, cpu)
-    assert rest["exclusive"]["cpu_ns"] > 0.05 * cpu, (rest, cpu)
+    assert rest["exclusive"]["cpu_ns"] > 0.1 * cpu, (rest, cpu)
     assert rest["inclusive"]["delay_owed_ns"] < walk["exclusive"]["delay_owed_ns"] / 20, (rest, walk)
     assert 0.99 < report["regions"]["paused"]["cpu_ns"] / rest["exclusive"]["cpu_ns"] <= 1, (report, rest)
     assert walk["exclusive"]["delay_owed_ns"] > 0 and walk["exclusive"]["samples"] > 0, walk
