@@ -7,32 +7,41 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "heap/arena.h"
+#include "heap/blocks.h"
 #include "heap/mapped.h"
 #include "heap/shard.h"
 #include "heap/sites.h"
+#include "heap/unwind.h"
 
 static void before_fork(void)
 {
+	nve_unwind_before_fork();
 	nve_shard_before_fork();
+	nve_arena_before_fork();
 	nve_sites_before_fork();
 	nve_blocks_before_fork();
 	nve_mapped_before_fork();
 }
 
-static void after_fork_parent(void)
+static void after_fork(bool child)
 {
 	nve_mapped_after_fork();
 	nve_blocks_after_fork();
 	nve_sites_after_fork();
-	nve_shard_after_fork(false);
+	nve_arena_after_fork();
+	nve_shard_after_fork(child);
+	nve_unwind_after_fork(child);
+}
+
+static void after_fork_parent(void)
+{
+	after_fork(false);
 }
 
 static void after_fork_child(void)
 {
-	nve_mapped_after_fork();
-	nve_blocks_after_fork();
-	nve_sites_after_fork();
-	nve_shard_after_fork(true);
+	after_fork(true);
 }
 
 static int start(const struct nve_options *o, const struct nve_allocation_host *host)
@@ -47,9 +56,13 @@ static int start(const struct nve_options *o, const struct nve_allocation_host *
 		.program = program,
 	};
 	const struct nve_mapped_next mapped = host->next_mapped();
-	int rc = host->load_arenas(&config.arenas);
+	/* Before jemalloc does the same: what asks for a lock of ours may hold some of its own, and
+	 * what is registered first has its turn last. */
+	int rc = -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
 
 	program[length < 0 ? 0 : length] = '\0';
+	if (!rc)
+		rc = host->load_arenas(&config.arenas);
 	if (!rc)
 		rc = nve_alloc_setup(&config);
 	if (!rc)
@@ -59,7 +72,7 @@ static int start(const struct nve_options *o, const struct nve_allocation_host *
 	if (!config.backtrace)
 		nve_log(NVE_LOG_WARN, "heat: libunwind.so.8 is not installed: sites are known by "
 				      "their caller alone");
-	return -pthread_atfork(before_fork, after_fork_parent, after_fork_child);
+	return 0;
 }
 
 void nve_allocation_start(const struct nve_options *o, const struct nve_allocation_host *host,

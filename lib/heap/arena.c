@@ -97,6 +97,16 @@ static bool reserve(enum nve_heap_arena_kind kind)
 	return granted;
 }
 
+void nve_arena_before_fork(void)
+{
+	nve_lock_take(&state.lock);
+}
+
+void nve_arena_after_fork(void)
+{
+	nve_lock_release(&state.lock);
+}
+
 uint32_t nve_arena_new(enum nve_heap_arena_kind kind, uint32_t site)
 {
 	extent_hooks_t *ours = &nve_arena_extents;

@@ -49,6 +49,10 @@ void nve_arena_enter(uint32_t arena);
 int nve_arena_flags(uint32_t arena);
 int nve_arena_flags_cached(uint32_t arena);
 
+/* Around a fork. */
+void nve_arena_before_fork(void);
+void nve_arena_after_fork(void);
+
 /* size: not 0. */
 static inline void *nve_arena_take(size_t size)
 {

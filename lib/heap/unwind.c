@@ -1,17 +1,30 @@
 #include "heap/unwind.h"
 
 #include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "heap/heap.h"
 
-enum { OWN_FRAMES = 8 }; /* ours, at most */
+enum {
+	OWN_FRAMES = 8, /* ours, at most */
+	FORK_WAIT_NS = 200000000,
+};
 
 static nve_unwind_fn *backtrace;
 
+static struct {
+	_Atomic uint32_t threads; /* that unwind */
+	_Atomic bool forking;
+	bool left_behind; /* one of them did not come out in time */
+} state;
+
 static __thread volatile bool running;
+static __thread bool forks;
 
 void nve_unwind_setup(nve_unwind_fn *given)
 {
@@ -27,16 +40,58 @@ bool nve_unwind_running(void)
 	return running;
 }
 
+void nve_unwind_before_fork(void)
+{
+	uint32_t own = running;
+	uint64_t end_ns = nve_clock_ns(CLOCK_MONOTONIC) + FORK_WAIT_NS;
+
+	forks = true;
+	atomic_store(&state.forking, true);
+	while (atomic_load(&state.threads) > own && nve_clock_ns(CLOCK_MONOTONIC) < end_ns)
+		sched_yield();
+	state.left_behind = atomic_load(&state.threads) > own;
+}
+
+void nve_unwind_after_fork(bool child)
+{
+	if (child && state.left_behind)
+		backtrace = NULL;
+	if (child)
+		atomic_store(&state.threads, running);
+	atomic_store(&state.forking, false);
+	forks = false;
+}
+
+static void enter(void)
+{
+	running = true;
+	atomic_fetch_add(&state.threads, 1);
+	while (atomic_load(&state.forking)) {
+		atomic_fetch_sub(&state.threads, 1);
+		while (atomic_load(&state.forking))
+			sched_yield();
+		atomic_fetch_add(&state.threads, 1);
+	}
+}
+
+static void leave(void)
+{
+	atomic_fetch_sub(&state.threads, 1);
+	running = false;
+}
+
 /* It reads and writes pipes of its own, but malloc() is no cancellation point. */
 static int unwind(void **found, int count)
 {
-	bool before = running;
+	bool nested = running;
 	int frames, cancel;
 
 	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel);
-	running = true;
+	if (!nested)
+		enter();
 	frames = backtrace(found, count);
-	running = before;
+	if (!nested)
+		leave();
 	pthread_setcancelstate(cancel, NULL);
 	return frames;
 }
@@ -46,7 +101,7 @@ uint32_t nve_unwind(uint64_t caller, uint64_t *address, uint32_t count)
 	void *found[NVE_HEAP_DEPTH_MAX + OWN_FRAMES];
 	int first = 0, frames = 0;
 
-	if (backtrace)
+	if (backtrace && !forks)
 		frames = unwind(found, (int)count + OWN_FRAMES);
 	while (first < frames && (uint64_t)(uintptr_t)found[first] != caller)
 		first++;

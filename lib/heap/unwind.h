@@ -21,6 +21,14 @@ void nve_unwind_setup(nve_unwind_fn *backtrace);
 uint32_t nve_unwind(uint64_t caller, uint64_t *address, uint32_t count);
 
 /*
+ * Around a fork: libunwind has locks of its own, which a child must not find taken. Waits for other
+ * threads to come out of nve_unwind(), and keeps them out. Only so long: one of them may wait for
+ * the loader's locks, and the calling thread may have those; then the child does not unwind.
+ */
+void nve_unwind_before_fork(void);
+void nve_unwind_after_fork(bool child);
+
+/*
  * Is the calling thread in nve_unwind()? libunwind masks signals meanwhile, and puts back what it
  * found: maybe in the middle of a function of the C library that has all of them blocked behind the
  * hooks' back. Signal-safe.
