@@ -1,10 +1,12 @@
 /*
  * counters [SECONDS]: what the monitor pays to read a thread's hardware counters at the end of an
- * epoch: the provider's own functions, read and apply, on a thread that runs and on one that
- * sleeps. Hardware events where this machine has them, else software events, which take the same
- * way through the kernel but for the counters' registers. One JSON object on stdout.
+ * epoch: the provider's own functions, read and apply, of a thread whose core it takes for that (as
+ * monitors do), of one that runs on another core meanwhile, and of one that sleeps. Hardware events
+ * where this machine has them, else software events, which take the same way through the kernel but
+ * for the counters' registers. One JSON object on stdout.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +19,9 @@
 #include "base/clock.h"
 #include "count/pmu/pmu.h"
 
-enum { BATCH = 50, BATCHES_MAX = 20000 };
+enum { BATCH = 50, BATCHES_MAX = 20000, WAKE_US = 1000 };
+
+enum where { NEAR, APART, SLEEPING };
 
 static const struct {
 	const char *kind, *events;
@@ -61,28 +65,58 @@ static void settle(struct nve_pmu *pmu)
 		nve_pmu_apply(pmu, &pending, &epoch);
 }
 
-/* Median over batches of the reading thread's CPU time for a read, ns; 0: no events. */
-static double measure(bool sleeps, double seconds)
+/* The calling thread, and those that it makes from now on; -1: anywhere that all allows. */
+static void stay_on(int cpu, const cpu_set_t *all)
+{
+	cpu_set_t one;
+
+	CPU_ZERO(&one);
+	if (cpu >= 0)
+		CPU_SET(cpu, &one);
+	sched_setaffinity(0, sizeof(one), cpu >= 0 ? &one : all);
+}
+
+static int first_cpu(const cpu_set_t *all)
+{
+	for (int cpu = 0; cpu < CPU_SETSIZE; cpu++)
+		if (CPU_ISSET(cpu, all))
+			return cpu;
+	return -1;
+}
+
+/* CPU time of so many reads, ns. */
+static uint64_t time_reads(struct nve_pmu *pmu, int reads)
+{
+	uint64_t start_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	for (int i = 0; i < reads; i++)
+		settle(pmu);
+	return nve_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+}
+
+/* Median over batches of the reading thread's CPU time for a read, ns; 0: no events. Near, each
+ * read is one on its own, after the reader has come in the place of the thread. */
+static double measure(enum where where, double seconds, const cpu_set_t *all)
 {
 	static uint64_t took_ns[BATCHES_MAX];
 	struct nve_pmu pmu = {.in_own_table = true};
 	uint64_t end_ns = nve_clock_ns(CLOCK_MONOTONIC) + (uint64_t)(seconds * 1e9);
+	int reads = where == NEAR ? 1 : BATCH;
 	pthread_t thread;
 	size_t n = 0;
 
 	atomic_store(&target_tid, 0);
 	atomic_store(&stop, false);
-	if (pthread_create(&thread, NULL, target, sleeps ? &stop : NULL))
+	stay_on(where == NEAR ? first_cpu(all) : -1, all);
+	if (pthread_create(&thread, NULL, target, where == SLEEPING ? &stop : NULL))
 		return 0;
 	while (!atomic_load(&target_tid))
 		usleep(100);
 	if (!nve_pmu_open(&pmu, atomic_load(&target_tid), true)) {
 		while (n < BATCHES_MAX && nve_clock_ns(CLOCK_MONOTONIC) < end_ns) {
-			uint64_t start_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
-
-			for (int i = 0; i < BATCH; i++)
-				settle(&pmu);
-			took_ns[n++] = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID) - start_ns;
+			took_ns[n++] = time_reads(&pmu, reads);
+			if (where == NEAR)
+				usleep(WAKE_US);
 		}
 	}
 	nve_pmu_close(&pmu);
@@ -91,7 +125,7 @@ static double measure(bool sleeps, double seconds)
 	if (!n || !pmu.sums.reads.reads)
 		return 0;
 	qsort(took_ns, n, sizeof(*took_ns), by_size);
-	return (double)took_ns[n / 2] / BATCH;
+	return (double)took_ns[n / 2] / reads;
 }
 
 static bool choose(struct nve_pmu_plan *plan, const char **kind)
@@ -111,8 +145,9 @@ static bool choose(struct nve_pmu_plan *plan, const char **kind)
 int main(int argc, char **argv)
 {
 	static struct nve_pmu_plan plan;
-	double seconds = argc > 1 ? atof(argv[1]) : 1, running, sleeping;
+	double seconds = argc > 1 ? atof(argv[1]) : 1, near, apart, sleeping;
 	const char *kind;
+	cpu_set_t all;
 
 	if (!choose(&plan, &kind)) {
 		fprintf(stderr,
@@ -124,9 +159,13 @@ int main(int argc, char **argv)
 					       .counts_per_ms = {1000000, 1000000},
 					       .weights = {4000, 20000, 100000},
 					       .epoch_ns = 20000000});
-	running = measure(false, seconds / 2);
-	sleeping = measure(true, seconds / 2);
-	printf("{\"kind\": \"%s\", \"events\": %u, \"running_ns\": %.1f, \"sleeping_ns\": %.1f}\n",
-	       kind, plan.set[0].count, running, sleeping);
-	return running > 0 && sleeping > 0 ? 0 : 1;
+	if (sched_getaffinity(0, sizeof(all), &all))
+		return 1;
+	near = measure(NEAR, seconds / 2, &all);
+	apart = measure(APART, seconds / 4, &all);
+	sleeping = measure(SLEEPING, seconds / 4, &all);
+	printf("{\"kind\": \"%s\", \"events\": %u, \"near_ns\": %.1f, \"apart_ns\": %.1f, "
+	       "\"sleeping_ns\": %.1f}\n",
+	       kind, plan.set[0].count, near, apart, sleeping);
+	return near > 0 && apart > 0 && sleeping > 0 ? 0 : 1;
 }

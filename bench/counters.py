@@ -1,6 +1,8 @@
-"""What reading a thread's counters costs its monitor at the end of an epoch, for a thread that runs
-on another core and for one that sleeps: CPU time of the provider's read, formulas included, of a
-group of four events. Hardware events where there are any, else software events; the table says
+"""What reading a thread's counters costs its monitor at the end of an epoch: CPU time of the
+provider's read, formulas included, of a group of four events. near: the monitor has come in the place
+of the thread on its core, as the library has it; sleeping: the thread sleeps; apart: the thread runs
+on another core meanwhile, which is what is left for a monitor that falls behind, and has no target.
+The switch to the monitor, which each epoch takes in any case, is not in it. Hardware events where there are any, else software events; the table says
 which. Median over the rounds, with its 95 % interval. Target: below 2 us."""
 
 import json
@@ -21,7 +23,7 @@ def run(options, targets):
     table = Table([("thread", 8, ""), ("events", 9, "%s"), ("count", 5, "%d"),
                    ("ns", 7, "%.0f"), ("from", 7, "%.0f"), ("to", 7, "%.0f"),
                    ("target", 6, "%d"), ("met", 4, "")])
-    taken = {"running": [], "sleeping": []}
+    taken = {"near": [], "sleeping": [], "apart": []}
     for i in range(options.rounds):
         progress("round %d of %d" % (i + 1, options.rounds))
         figures = json.loads(run_native([COUNTERS, str(options.seconds)]))
@@ -33,6 +35,8 @@ def run(options, targets):
     table.head()
     for state, values in taken.items():
         middle, low, high = median_interval(values)
-        table.row(state, figures["kind"], figures["events"], middle, low, high, TARGET_NS,
-                  targets.judge(middle < TARGET_NS))
+        judged = state != "apart"
+        table.row(state, figures["kind"], figures["events"], middle, low, high,
+                  TARGET_NS if judged else None,
+                  targets.judge(middle < TARGET_NS) if judged else "-")
     return table

@@ -162,10 +162,12 @@ static void send_epoch(struct nve_thread *t, struct nve_thread_epoch *ended)
 
 static void settle(struct nve_thread *t)
 {
-	if (t->has_monitor)
+	if (t->has_monitor) {
+		nve_monitor_come_near(t);
 		nve_monitor_wake(t);
-	else
+	} else {
 		nve_monitor_settle(t);
+	}
 }
 
 static void end_epoch(struct nve_thread *t, uint64_t rest_ns)

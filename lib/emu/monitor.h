@@ -38,6 +38,10 @@ void nve_monitor_release(struct nve_thread *t);
  * epoch that of other threads; 0: not known. Signal-safe. */
 double nve_monitor_delay_per_stall(const struct nve_thread *t);
 
+/* By the thread itself, before it wakes its monitor for an epoch: where that reads hardware
+ * counters it is to do so on the thread's own core. Signal-safe. */
+void nve_monitor_come_near(struct nve_thread *t);
+
 /* Wakes the monitor. Signal-safe. */
 void nve_monitor_wake(struct nve_thread *t);
 

@@ -57,6 +57,7 @@ struct nve_thread {
 	_Atomic bool has_monitor;
 	_Atomic int monitor_tid;
 	bool paused; /* the monitor, for a call that wants a process of one thread */
+	int near;    /* the core that the monitor is kept on, from 1; 0: none yet; -1: any */
 
 	/* handler */
 	int timer_id;
