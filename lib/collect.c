@@ -186,6 +186,12 @@ static void add_counters(struct nve_pmu_sums *to, const struct nve_pmu_sums *s)
 	to->ahead_stall_ns += s->ahead_stall_ns;
 	to->ahead_stall_wb_ns += s->ahead_stall_wb_ns;
 	to->uncounted += s->uncounted;
+	to->loads.taken += s->loads.taken;
+	to->loads.elsewhere += s->loads.elsewhere;
+	to->loads.lost += s->loads.lost;
+	to->loads.throttled += s->loads.throttled;
+	to->loads.damaged += s->loads.damaged;
+	to->loads.refused += s->loads.refused;
 }
 
 static void add_sums(struct sums *to, const struct sums *s)

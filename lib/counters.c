@@ -8,6 +8,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "count/ahead/ahead.h"
 #include "count/pmu/identify.h"
 #include "count/pmu/pmu.h"
 #include "count/pmu/rate.h"
@@ -75,8 +76,9 @@ static int parse_given(const struct nve_counters_world *w, char *why, size_t siz
 	nve_format(
 		why, size,
 		"NVM_PMU_EVENTS: wrong at '%.60s'; accepted: ROLE=EVENT,... with the roles stall "
-		"(must be there), l2-hit, llc-hit, miss, written, all (these two together) and "
-		"events TYPE/CONFIG[/CONFIG1] or libpfm4's names, where that is installed",
+		"(must be there), l2-hit, llc-hit, miss, written, all (these two together), loads "
+		"and events TYPE/CONFIG[/CONFIG1] or libpfm4's names, where that is installed; for "
+		"loads with @PERIOD behind it",
 		bad);
 	return -EBADMSG;
 }
@@ -243,8 +245,34 @@ static void start_without(const struct nve_counters_world *w, struct nve_sources
 				  .addresses = source};
 	nve_format(s->stall_why, sizeof(s->stall_why), "%s", why);
 	nve_format(s->dirty_why, sizeof(s->dirty_why), "%s", why);
-	nve_format(s->addresses_why, sizeof(s->addresses_why),
-		   "sampled addresses (PEBS, IBS, SPE) are not in this version");
+	nve_format(s->addresses_why, sizeof(s->addresses_why), "%s", why);
+}
+
+/* Addresses: loads that miss, sampled by the CPU, instead of look-ahead's. */
+static void start_loads(struct nve_sources *s)
+{
+	char text[200];
+	int rc = state.plan.loads ? nve_pmu_probe_loads(&nve_perf_kernel, &state.plan) : 0;
+
+	if (!state.plan.loads && state.plan.given) {
+		nve_format(s->addresses_why, sizeof(s->addresses_why),
+			   "NVM_PMU_EVENTS names no event for them (loads)");
+	} else if (!state.plan.loads) {
+		nve_format(
+			s->addresses_why, sizeof(s->addresses_why),
+			"no event that samples loads can be had or read here for %s, or no counter "
+			"is left for it; NVM_PMU_EVENTS names one (loads)",
+			state.plan.cpu);
+	} else if (rc) {
+		nve_pmu_why(rc,
+			    state.plan.load[0].whole ? NVE_PMU_SCOPE_WHOLE : NVE_PMU_SCOPE_THREAD,
+			    &state.world, text, sizeof(text));
+		nve_format(s->addresses_why, sizeof(s->addresses_why), "sampled loads: %s", text);
+	} else {
+		s->addresses = "sampled loads";
+		s->addresses_why[0] = '\0';
+		state.config.loads = true;
+	}
 }
 
 static void start_with(const struct nve_counters_world *w, struct nve_sources *s)
@@ -254,6 +282,7 @@ static void start_with(const struct nve_counters_world *w, struct nve_sources *s
 		   state.plan.approximate ? "an upper bound or an approximation on this CPU" : "");
 	s->dirty_why[0] = '\0';
 	start_uncore(s);
+	start_loads(s);
 	state.config.perf = &nve_perf_kernel;
 	state.config.plan = &state.plan;
 	state.config.epoch_ns = w->options->epoch_ns;
@@ -310,6 +339,22 @@ int nve_counters_start(const struct nve_counters_world *w, struct nve_calibratio
 	else if (w->options->pmu_events[0])
 		nve_log(NVE_LOG_WARN, "stall time comes from look-ahead: %s", why);
 	return 0;
+}
+
+void nve_counters_set_miss_sink(const struct nve_miss_sink *sink)
+{
+	if (nve_pmu_samples_loads())
+		nve_pmu_loads_set_sink(sink);
+	else
+		nve_ahead_set_sink(sink);
+}
+
+void nve_counters_set_waits_sink(const struct nve_waits_sink *sink)
+{
+	if (nve_pmu_samples_loads())
+		nve_pmu_loads_set_waits_sink(sink);
+	else
+		nve_ahead_set_waits_sink(sink);
 }
 
 const char *nve_counters_events(void)

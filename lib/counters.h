@@ -10,8 +10,10 @@
 #include "base/options.h"
 #include "count/calibration.h"
 #include "count/calstore.h"
+#include "count/miss.h"
 #include "count/pmu/encode.h"
 #include "count/source.h"
+#include "count/waits.h"
 
 /* What there is to decide by. */
 struct nve_counters_world {
@@ -37,6 +39,12 @@ int nve_counters_check(const struct nve_counters_world *world, char *why, size_t
  */
 int nve_counters_start(const struct nve_counters_world *world, struct nve_calibration *calibration,
 		       struct nve_sources *sources, char *why, size_t size);
+
+/* Who wants to know which lines the stall time stands for (count/miss.h, count/waits.h): they are
+ * told by sampled loads, or else by look-ahead. After nve_counters_start, before the first thread.
+ */
+void nve_counters_set_miss_sink(const struct nve_miss_sink *sink);
+void nve_counters_set_waits_sink(const struct nve_waits_sink *sink);
 
 /* What a report says of the events: the row's name, or an empty text without counters. */
 const char *nve_counters_events(void);

@@ -7,7 +7,8 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "base/log.h"
-#include "count/ahead/ahead.h"
+#include "count/pmu/pmu.h"
+#include "counters.h"
 #include "heap/heap.h"
 #include "heap/heat.h"
 
@@ -87,7 +88,7 @@ void nve_heat_begin(const struct nve_options *options)
 	state.list = map(LISTED * sizeof(*state.list));
 	nve_heat_after_fork();
 	if (state.ended && state.list)
-		nve_ahead_set_sink(&sink);
+		nve_counters_set_miss_sink(&sink);
 	else
 		nve_log(NVE_LOG_WARN, "NVM_HEAT: no memory for its tables");
 }
@@ -327,13 +328,14 @@ static void fill_module(size_t i, struct nve_heat_module *m)
 	m->build_id_bytes = module.build_id_bytes;
 }
 
-/* Where hardware counters tell the stall time, look-ahead's is scaled to theirs. */
+/* Where hardware counters tell the stall time, look-ahead's is scaled to theirs; loads that they
+ * have sampled stand for theirs already. */
 static void fill_scale(const struct nve_totals *totals)
 {
 	uint64_t accesses = totals->ma_ro + totals->ma_wb;
 
 	state.scale = 1;
-	if (totals->counters.epochs && totals->counters.ahead_stall_ns)
+	if (totals->counters.epochs && totals->counters.ahead_stall_ns && !nve_pmu_samples_loads())
 		state.scale = (double)totals->stall_ns / (double)totals->counters.ahead_stall_ns;
 	state.access_ns = accesses ? (double)totals->stall_ns / (double)accesses : 0;
 }

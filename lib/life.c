@@ -85,6 +85,7 @@ void nve_life_close(struct nve_thread *t)
 	/* Another thread may pause the monitors. */
 	locked = nve_thread_lock() == 0;
 	nve_monitor_stop(t);
+	nve_pmu_take_loads(&t->pmu, true);
 	t->paused = false;
 	if (locked)
 		nve_thread_unlock();
@@ -111,6 +112,7 @@ void nve_life_settle(struct nve_thread *t)
 		nve_thread_unlock();
 	}
 	nve_monitor_settle(t);
+	nve_pmu_take_loads(&t->pmu, true);
 	nve_inject_serve_rest(t);
 	nve_sigmask(SIG_SETMASK, &mask, NULL);
 }

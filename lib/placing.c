@@ -14,7 +14,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/log.h"
-#include "count/ahead/ahead.h"
+#include "counters.h"
 #include "emu/thread.h"
 #include "heap/alloc.h"
 #include "heap/heap.h"
@@ -448,7 +448,7 @@ void nve_placing_begin(void)
 	static const struct nve_waits_sink sink = {wait_for, end_window};
 
 	if (state.on)
-		nve_ahead_set_waits_sink(&sink);
+		nve_counters_set_waits_sink(&sink);
 }
 
 static void fill_line(struct nve_placement_snapshot *s, uint32_t i)

@@ -285,6 +285,7 @@ static uint64_t sample(struct nve_thread *t, struct tick *tick)
 	before.dirty_weight = c->dirty_weight;
 	before.dirty = c->dirty;
 	saved_ns = nve_ahead_sample(t->ahead, tick->uc, tick->ran_ns, tick->ahead, nve_guard);
+	nve_pmu_take_loads(&t->pmu, false);
 	tick->traffic_ns = nve_account_tick(t, &traffic);
 	if (book_sample(t, tick, &before))
 		end_epoch(t, 0);

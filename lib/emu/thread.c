@@ -32,6 +32,7 @@ static void release(struct nve_thread *t)
 {
 	if (t->ahead)
 		nve_ahead_delete(t->ahead);
+	nve_pmu_end(&t->pmu);
 	if (t->heat)
 		munmap(t->heat, t->heat_bytes);
 	munmap(t, sizeof(*t));

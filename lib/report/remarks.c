@@ -9,7 +9,8 @@ enum { REMARK_BYTES = 640 };
 
 /* Below these shares nothing is said. */
 static const double dropped_share = 0.01, unanswered_share = 0.1, clamped_share = 0.01,
-		    uncertain_share = 0.1, kernel_share = 0.5, running_share = 0.9;
+		    uncertain_share = 0.1, kernel_share = 0.5, running_share = 0.9,
+		    lost_share = 0.01;
 
 struct remarks {
 	void (*put)(void *ctx, const char *text);
@@ -108,6 +109,14 @@ static void on_counters(struct remarks *r, const struct nve_totals *t)
 	if (c->uncounted)
 		remark(r, "%" PRIu64 " threads went by look-ahead: no hardware counters for them",
 		       c->uncounted);
+	if (c->loads.refused)
+		remark(r,
+		       "addresses of %" PRIu64 " threads were not sampled: their stall time is "
+		       "unattributed",
+		       c->loads.refused);
+	if (share(c->loads.lost, c->loads.taken + c->loads.lost) > lost_share)
+		remark(r, "%" PRIu64 " of %" PRIu64 " sampled loads were lost: no room for them",
+		       c->loads.lost, c->loads.taken + c->loads.lost);
 	if (c->reads.enabled_ns && share(c->reads.running_ns, c->reads.enabled_ns) < running_share)
 		remark(r, "hardware counters ran for %.0f %% of the time only: others used them",
 		       100 * share(c->reads.running_ns, c->reads.enabled_ns));

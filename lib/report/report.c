@@ -239,6 +239,12 @@ static void write_counters(struct nve_json *j, const struct nve_pmu_sums *c)
 	nve_json_uint(j, "ahead_stall_ns", c->ahead_stall_ns);
 	nve_json_uint(j, "ahead_stall_wb_ns", c->ahead_stall_wb_ns);
 	nve_json_uint(j, "uncounted_threads", c->uncounted);
+	nve_json_uint(j, "loads_sampled", c->loads.taken);
+	nve_json_uint(j, "loads_elsewhere", c->loads.elsewhere);
+	nve_json_uint(j, "loads_lost", c->loads.lost);
+	nve_json_uint(j, "loads_throttled", c->loads.throttled);
+	nve_json_uint(j, "loads_damaged", c->loads.damaged);
+	nve_json_uint(j, "unsampled_threads", c->loads.refused);
 	nve_json_close(j);
 }
 

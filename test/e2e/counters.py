@@ -2,10 +2,12 @@
 task clock counts nanoseconds, so that all of a program's time is stall; and each way in which a
 kernel refuses ends in one line, or in look-ahead."""
 import os
+import pathlib
 
 from victim import EMULATE, check_sums, fresh, prog, reports, run, succeeds, told
 
 CLOCK = EMULATE | {"NVM_PMU_EVENTS": "stall=1/1", "NVM_COUNTERS": "pmu", "NVM_EPOCH": "4ms"}
+SOURCES = pathlib.Path(__file__).parent.parent / "prog"
 REFUSED = "no hardware counters: NVM_PMU_EVENTS, event "
 
 
@@ -76,10 +78,56 @@ for what in ("alone", "fork", "sandbox", "sandbox-syscall", "sandbox-_exit"):
     succeeds(prog("process"), what, settings=CLOCK)
 succeeds(prog("blocking"), settings=CLOCK)
 
+# sampled addresses: page faults in place of loads that miss. All stall time goes to the lines of the
+# blocks whose pages fault, in their proportion, and placement goes by the same loads.
+FAULTS = CLOCK | {"NVM_PMU_EVENTS": "stall=1/1,loads=1/2@64", "NVM_HEAT": "on"}
+[report], _ = reported(prog("fresh"), "0.3", settings=FAULTS)
+sources, heat, totals = report["sources"], report["heat"], report["totals"]
+assert sources["addresses"] == "sampled loads", sources
+assert sources["why_not_better"]["addresses"] == "", sources
+assert totals["counters"]["loads_sampled"] > 200, totals["counters"]
+assert totals["counters"]["unsampled_threads"] == totals["counters"]["loads_damaged"] == 0, totals
+assert heat["attributed_ns"] > 0.9 * totals["stall_ns"] > 0, heat
+assert sum(site["stall_ns"] for site in report["sites"]) == heat["attributed_ns"], report["sites"]
+many, few = report["sites"][:2]
+assert many["blocks"]["peak_bytes"] > 3 << 20 > few["blocks"]["peak_bytes"] > 1 << 20, (many, few)
+assert 2.5 < many["stall_ns"] / few["stall_ns"] < 3.5, (many, few)
+assert many["stall_ns"] + few["stall_ns"] > 0.8 * heat["attributed_ns"], report["sites"]
+
+guidance = fresh() / "guidance"
+line = next(i for i, text in enumerate((SOURCES / "fresh.c").read_text().splitlines(), 1)
+            if "/* site: many */" in text)
+guidance.write_text(f"default @ nvm\nfresh.c:{line} @ dram\n")
+[report], _ = reported(prog("fresh"), "0.3", settings=FAULTS | {"NVM_PLACE": str(guidance),
+                                                               "NVM_INJECT": "off"})
+assert 0.15 < report["totals"]["placement"]["read"]["nvm_share"] < 0.45, report["totals"]
+
+# a ring that is too small for what there is loses some, and tells how many
+[report], _ = reported(prog("fresh"), "0.2", settings=FAULTS | {
+    "NVM_PMU_EVENTS": "stall=1/1,loads=1/2@1", "NVM_EPOCH": "20ms"})
+assert report["totals"]["counters"]["loads_lost"] > 0, report["totals"]["counters"]
+assert report["heat"]["attributed_ns"] > 0.9 * report["totals"]["stall_ns"], report["heat"]
+
+# threads, children, cancellation; and an event that no thread may have
+for what in ("cancel", "storm"):
+    succeeds(prog("threads"), what, output="done\n", settings=FAULTS)
+for what in ("alone", "fork"):
+    succeeds(prog("process"), what, settings=FAULTS)
+[report], _ = reported(prog("hello"), settings=CLOCK | {
+    "NVM_PMU_EVENTS": "stall=1/1,loads=0x7fffffff/1"})
+assert report["sources"]["addresses"] != "sampled loads", report["sources"]
+assert "sampled loads: " in report["sources"]["why_not_better"]["addresses"], report["sources"]
+for wrong in ("loads=1/2", "stall=1/1,loads=1/2@0", "stall=1/1,loads=1/2@", "stall=1/1,loads=1/2@9x",
+              "stall=1/1,loads=1/2@9223372036854775808", "stall=1/1,loads=1/2,loads=1/2"):
+    done = run(prog("hello"), settings=CLOCK | {"NVM_PMU_EVENTS": wrong})
+    assert done.returncode == 125 and "NVM_PMU_EVENTS: wrong at" in done.stderr, (wrong, done)
+
 # the program's descriptors are its own, and so is its limit
 plain = run(prog("files"), preload=None, settings={})
 for settings in (CLOCK, socket_wide):
     assert told(run(prog("files"), settings=settings)) == told(plain), plain
+heat_alone = run(prog("files"), settings=CLOCK | {"NVM_HEAT": "on"})
+assert told(run(prog("files"), settings=FAULTS)) == told(heat_alone), heat_alone
 for report in reported(prog("files"))[0]:
     assert report["totals"]["counters"]["uncounted_threads"] == 0, report["totals"]
 

@@ -273,12 +273,94 @@ static void hashes(void **state)
 	assert_true(nve_pmu_plan_hash(&plan) != 0);
 }
 
+static int make_arm(unsigned part)
+{
+	put("armv8_pmuv3_0/type", "8\n");
+	put("arm_spe_0/type", "11\n");
+	return make(NVE_CPU_ARM, 0, part, 1, false);
+}
+
+/* Sampled loads take a counter of the core's, or are another PMU's; some nothing here can read. */
+static void sampled_loads(void **state)
+{
+	(void)state;
+	put("cpu/type", "4\n");
+	assert_int_equal(make(NVE_CPU_INTEL, 6, 85, 1, true), 0);
+	assert_int_equal(plan.loads, 1);
+	assert_int_equal(plan.load[0].code.type, 4);
+	assert_true(plan.load[0].code.config[0] == 0x20d1);
+	assert_int_equal(plan.load[0].code.precise_ip, 2);
+	assert_int_equal(plan.load[0].period, NVE_PMU_MISS_PERIOD);
+	assert_false(plan.load[0].whole || plan.load[0].all_sources);
+	/* Haswell: the formula has them all, or an erratum halves them */
+	assert_int_equal(make(NVE_CPU_INTEL, 6, 63, 1, false), 0);
+	assert_int_equal(plan.loads, plan.set[0].count < 4);
+	assert_int_equal(make(NVE_CPU_INTEL, 6, 63, 2, false), 0);
+	assert_int_equal(plan.loads, 0);
+	assert_int_equal(make(NVE_CPU_INTEL, 6, 63, 1, true), 0);
+	assert_int_equal(plan.loads, 0);
+	/* Zen 4 */
+	assert_int_equal(make(NVE_CPU_AMD, 0x19, 0x11, 1, true), 0);
+	assert_int_equal(plan.loads, 0);
+	put("ibs_op/type", "9\n");
+	assert_int_equal(make(NVE_CPU_AMD, 0x19, 0x11, 1, true), 0);
+	assert_int_equal(plan.loads, 1);
+	assert_int_equal(plan.load[0].code.type, 9);
+	assert_true(plan.load[0].whole && plan.load[0].all_sources);
+	assert_int_equal(plan.load[0].period % 16, 0);
+	/* both kinds of Alder Lake's cores */
+	put("cpu_core/type", "4\n");
+	put("cpu_atom/type", "10\n");
+	assert_int_equal(make(NVE_CPU_INTEL, 6, 151, 1, true), 0);
+	assert_int_equal(plan.loads, 2);
+	assert_int_equal(plan.load[1].code.type, 10);
+	assert_true(plan.load[1].all_sources);
+	/* SPE */
+	assert_int_equal(make_arm(0xd40), 0);
+	assert_int_equal(plan.loads, 0);
+}
+
+static void given_loads(void **state)
+{
+	static const char *const wrong[] = {
+		"stall=1/1,loads=1/2@",
+		"stall=1/1,loads=1/2@0",
+		"stall=1/1,loads=1/2@-1",
+		"stall=1/1,loads=1/2@x",
+		"stall=1/1,loads=1/2@9x",
+		"stall=1/1,loads=1@9",
+		"stall=1/1,loads=@9",
+		"loads=1/2",
+		"stall=1/1,loads=1/2,loads=1/2",
+		"stall=1/1@9,loads=1/2",
+		"stall=1/1,loads=1/2@9223372036854775808",
+	};
+	const char *bad;
+
+	(void)state;
+	assert_int_equal(nve_pmu_plan_parse("stall=1/1,loads=4/0x20d1/7", NULL, &plan, &bad), 0);
+	assert_int_equal(plan.loads, 1);
+	assert_int_equal(plan.set[0].count, 1);
+	assert_int_equal(plan.load[0].code.type, 4);
+	assert_true(plan.load[0].code.config[0] == 0x20d1 && plan.load[0].code.config[1] == 7);
+	assert_int_equal(plan.load[0].period, NVE_PMU_MISS_PERIOD);
+	assert_false(plan.load[0].all_sources);
+	assert_int_equal(
+		nve_pmu_plan_parse("loads=1/2@9223372036854775807,stall=1/1", NULL, &plan, &bad),
+		0);
+	assert_true(plan.load[0].period == INT64_MAX);
+	for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		assert_int_equal(nve_pmu_plan_parse(wrong[i], NULL, &plan, &bad), -EINVAL);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(stalls_of_the_llc, begin, end),
 		cmocka_unit_test_setup_teardown(smt_quirk, begin, end),
 		cmocka_unit_test_setup_teardown(hybrid, begin, end),
+		cmocka_unit_test_setup_teardown(sampled_loads, begin, end),
+		cmocka_unit_test(given_loads),
 		cmocka_unit_test_setup_teardown(three_sources, begin, end),
 		cmocka_unit_test_setup_teardown(unknown, begin, end),
 		cmocka_unit_test(given),

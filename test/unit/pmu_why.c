@@ -43,6 +43,8 @@ static void forbidden(void **state)
 		expect(text, "perf_event_paranoid is 2");
 		expect(text, "CAP_PERFMON");
 		expect(text, "; sysctl kernel.perf_event_paranoid=0");
+		expect(why(errors[i], NVE_PMU_SCOPE_WHOLE, 2, false), "perf_event_paranoid=1");
+		expect(why(errors[i], NVE_PMU_SCOPE_WHOLE, 1, false), "filter");
 		expect(why(errors[i], NVE_PMU_SCOPE_SOCKET, 0, false), "filter");
 		expect(why(errors[i], NVE_PMU_SCOPE_SOCKET, -1, false), "filter");
 		expect(why(errors[i], NVE_PMU_SCOPE_THREAD, 100, false), "cannot be read");
@@ -73,6 +75,7 @@ static void others(void **state)
 		{EINVAL, "refuses the event", "; NVM_PMU_EVENTS"},
 		{ENODATA, "never ran", "; end other profilers"},
 		{ESRCH, "thread has ended", ""},
+		{ENOLCK, "no more memory may be locked", "; raise RLIMIT_MEMLOCK"},
 		{ENOSPC, "not that many counters", ""},
 		{EIO, "Input/output error", ""},
 	};

@@ -80,7 +80,13 @@ static struct nve_totals totals_from(uint64_t base)
 			     .looked_ns = base + 46,
 			     .ahead_stall_ns = base + 47,
 			     .ahead_stall_wb_ns = base + 48,
-			     .uncounted = base + 49},
+			     .uncounted = base + 49,
+			     .loads = {.taken = base + 50,
+				       .elsewhere = base + 51,
+				       .lost = base + 52,
+				       .throttled = base + 53,
+				       .damaged = base + 54,
+				       .refused = base + 55}},
 	};
 
 	for (size_t i = 0; i < NVE_STOP_COUNT; i++)

@@ -66,7 +66,9 @@ for number, thread in enumerate(report["threads"]):
     counters = thread["counters"]
     assert [counters[key] for key in ("reads", "unread", "wraps", "backwards", "epochs", "clamps",
                                       "looked_ns", "ahead_stall_ns", "ahead_stall_wb_ns",
-                                      "uncounted_threads")] == [base + i for i in range(40, 50)]
+                                      "uncounted_threads", "loads_sampled", "loads_elsewhere",
+                                      "loads_lost", "loads_throttled", "loads_damaged",
+                                      "unsampled_threads")] == [base + i for i in range(40, 56)]
     assert list(thread["cost"].values()) == [base + i for i in range(22, 26)]
     assert [thread[key] for key in ("touches", "misses", "misses_written", "faults")] == [
         base + i for i in range(18, 22)]

@@ -1,7 +1,9 @@
 #include "scripted_perf.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "unit.h"
 
@@ -54,12 +56,41 @@ static void play_close(void *world, int fd)
 	s->closes++;
 }
 
+static int play_map(void *world, int fd, size_t bytes, void **ring)
+{
+	struct script *s = world;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct perf_event_mmap_page *head;
+
+	assert_true(fd >= 100);
+	if (s->map_error)
+		return s->map_error;
+	head = calloc(1, bytes);
+	assert_non_null(head);
+	head->data_offset = page;
+	head->data_size = s->map_nothing ? 0 : bytes - page;
+	s->maps++;
+	*ring = head;
+	return 0;
+}
+
+static void play_unmap(void *world, void *ring, size_t bytes)
+{
+	struct script *s = world;
+
+	assert_true(bytes > 0);
+	s->unmaps++;
+	free(ring);
+}
+
 struct nve_perf script_perf(struct script *s)
 {
 	return (struct nve_perf){.open = play_open,
 				 .read = play_read,
 				 .enable = play_enable,
 				 .close = play_close,
+				 .map = play_map,
+				 .unmap = play_unmap,
 				 .world = s};
 }
 

@@ -5,6 +5,7 @@
 #ifndef TEST_SCRIPTED_PERF_H
 #define TEST_SCRIPTED_PERF_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "count/pmu/perf.h"
@@ -19,8 +20,9 @@ struct script_open {
 struct script {
 	int open_error[SCRIPT_OPENS]; /* of the n-th open; 0: succeeds */
 	int always;                   /* of all opens from now on */
-	int enable_error;
-	unsigned opens, closes, enables;
+	int enable_error, map_error;
+	bool map_nothing; /* rings hold no data */
+	unsigned opens, closes, enables, maps, unmaps;
 	struct script_open open[SCRIPT_OPENS];
 
 	/* the n-th read: words of the image; or error; words 0: end of file */
@@ -33,7 +35,7 @@ struct script {
 	int read_fd; /* of the last one */
 };
 
-/* Descriptors count from 100 on. */
+/* Descriptors count from 100 on. Rings are as the kernel makes them, and empty. */
 struct nve_perf script_perf(struct script *s);
 
 /* Plans the next read: a group of count events with its times. */

@@ -1,6 +1,7 @@
 #include "count/pmu/plan.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
@@ -165,6 +166,30 @@ static void find_boxes(struct nve_pmu_plan *plan, const char *root, const struct
 	}
 }
 
+/* Is there one for an event beside the set? One too many, and the kernel lets them take turns. */
+static bool have_counter(const struct nve_pmu_machine *machine, const struct nve_pmu_row *row,
+			 const struct nve_pmu_set *set)
+{
+	if (row->sampler != NVE_PMU_SAMPLER_PEBS)
+		return true;
+	return set->count < row->counters &&
+	       !(machine->smt && row->quirks & NVE_PMU_QUIRK_SMT_HALVES);
+}
+
+/* Without it all else goes on. */
+static void find_loads(struct nve_pmu_plan *plan, const struct nve_pmu_machine *machine,
+		       const struct nve_pmu_kind *kind)
+{
+	const char *pmu = nve_pmu_sampled_pmu(kind);
+	uint32_t type;
+
+	if (!kind->row->roles[NVE_PMU_LOADS].name || !nve_pmu_sampled_is_read(kind->row) || !pmu ||
+	    !have_counter(machine, kind->row, &plan->set[plan->sets - 1]) ||
+	    nve_pmu_sysfs_type(machine->sysfs, pmu, &type))
+		return;
+	plan->load[plan->loads++] = nve_pmu_sampled_event(kind->row, NVE_PMU_LOADS, type);
+}
+
 int nve_pmu_plan_make(const struct nve_pmu_machine *machine, struct nve_pmu_plan *plan)
 {
 	struct nve_pmu_kind kinds[NVE_PMU_KINDS];
@@ -178,6 +203,7 @@ int nve_pmu_plan_make(const struct nve_pmu_machine *machine, struct nve_pmu_plan
 		if (rc)
 			return rc;
 		plan->sets++;
+		find_loads(plan, machine, &kinds[i]);
 		plan->approximate |= (kinds[i].row->quirks & NVE_PMU_QUIRK_APPROXIMATE) != 0;
 	}
 	if (!rc)
@@ -191,6 +217,7 @@ static const struct {
 } given_roles[] = {
 	{"stall", NVE_PMU_STALL},     {"l2-hit", NVE_PMU_L2_HIT}, {"llc-hit", NVE_PMU_LLC_HIT},
 	{"miss", NVE_PMU_MISS_LOCAL}, {"written", NVE_PMU_ROLES}, {"all", NVE_PMU_ROLES + 1},
+	{"loads", NVE_PMU_LOADS},
 };
 
 static int find_role(const char *text, size_t length)
@@ -222,6 +249,41 @@ static int add_given(struct nve_pmu_plan *plan, int role, const struct nve_pmu_c
 	return 0;
 }
 
+/* Cuts "@PERIOD" off an event. 0 or -EINVAL. */
+static int take_period(char *event, uint64_t *period)
+{
+	char *at = strrchr(event, '@'), *end;
+
+	*period = NVE_PMU_MISS_PERIOD;
+	if (!at)
+		return 0;
+	*at++ = '\0';
+	if (*at < '1' || *at > '9')
+		return -EINVAL;
+	errno = 0;
+	*period = strtoull(at, &end, 10);
+	/* The kernel takes 63 bits. */
+	return errno || *end || *period > INT64_MAX ? -EINVAL : 0;
+}
+
+static int encode_given(const char *event, const struct nve_pfm *pfm, struct nve_pmu_code *code)
+{
+	int rc = nve_pmu_parse_code(event, code);
+
+	return rc && pfm ? nve_pmu_pfm_encode(pfm, event, code) : rc;
+}
+
+static int add_given_loads(struct nve_pmu_plan *plan, char *event, const struct nve_pfm *pfm)
+{
+	struct nve_pmu_sampled *load = &plan->load[0];
+	int rc = plan->loads ? -EINVAL : take_period(event, &load->period);
+
+	if (!rc)
+		rc = encode_given(event, pfm, &load->code);
+	plan->loads = !rc;
+	return rc;
+}
+
 /* One "ROLE=EVENT" of the given length. */
 static int parse_one(const char *text, size_t length, const struct nve_pfm *pfm,
 		     struct nve_pmu_plan *plan)
@@ -237,9 +299,9 @@ static int parse_one(const char *text, size_t length, const struct nve_pfm *pfm,
 	if (role < 0)
 		return -EINVAL;
 	nve_format(event, sizeof(event), "%.*s", (int)(text + length - equals - 1), equals + 1);
-	rc = nve_pmu_parse_code(event, &code);
-	if (rc && pfm)
-		rc = nve_pmu_pfm_encode(pfm, event, &code);
+	if (role == NVE_PMU_LOADS)
+		return add_given_loads(plan, event, pfm);
+	rc = encode_given(event, pfm, &code);
 	return rc ? rc : add_given(plan, role, &code);
 }
 

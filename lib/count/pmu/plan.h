@@ -13,6 +13,7 @@
 #include "count/pmu/group.h"
 #include "count/pmu/identify.h"
 #include "count/pmu/rows.h"
+#include "count/pmu/sampled.h"
 
 enum { NVE_PMU_BOX_EVENTS = 256 };
 
@@ -38,6 +39,9 @@ struct nve_pmu_plan {
 	bool approximate; /* an upper bound or an approximation, the row says */
 	unsigned sets;    /* more than one: a hybrid machine */
 	struct nve_pmu_set set[NVE_PMU_KINDS];
+	/* loads that miss, sampled; 0: no event is known for them that could be read */
+	unsigned loads;
+	struct nve_pmu_sampled load[NVE_PMU_KINDS];
 	const char *box_pmu, *box_meaning; /* where the socket-wide events come from; or NULL */
 	unsigned boxes;                    /* events; 0: none to be had */
 	struct nve_pmu_box_event box[NVE_PMU_BOX_EVENTS];
@@ -59,10 +63,11 @@ struct nve_pmu_machine {
 int nve_pmu_plan_make(const struct nve_pmu_machine *machine, struct nve_pmu_plan *plan);
 
 /*
- * The plan of a user: "ROLE=EVENT,...". Roles: stall, l2-hit, llc-hit, miss, written, all; events:
- * TYPE/CONFIG[/CONFIG1], or one of libpfm4's where pfm is not NULL. written and all are opened on
- * CPU 0. Without llc-hit and miss, stall is taken as it is; with them by equation 3. Returns 0, or
- * -EINVAL (or what libpfm4's encoding gave) with *bad where in text it went wrong.
+ * The plan of a user: "ROLE=EVENT,...". Roles: stall, l2-hit, llc-hit, miss, written, all, loads;
+ * events: TYPE/CONFIG[/CONFIG1], or one of libpfm4's where pfm is not NULL; that of loads may have
+ * a period behind it, "@1000". written and all are opened on CPU 0. Without llc-hit and miss, stall
+ * is taken as it is; with them by equation 3. Returns 0, or -EINVAL (or what libpfm4's encoding
+ * gave) with *bad where in text it went wrong.
  */
 int nve_pmu_plan_parse(const char *text, const struct nve_pfm *pfm, struct nve_pmu_plan *plan,
 		       const char **bad);

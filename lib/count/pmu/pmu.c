@@ -18,7 +18,7 @@ static struct {
 	struct nve_pmu_config config;
 	bool on;
 	struct nve_uncore uncore;
-	_Atomic bool told;
+	_Atomic bool told, told_loads;
 } state;
 
 void nve_pmu_setup(const struct nve_pmu_config *config)
@@ -31,6 +31,11 @@ void nve_pmu_setup(const struct nve_pmu_config *config)
 bool nve_pmu_is_on(void)
 {
 	return state.on;
+}
+
+bool nve_pmu_samples_loads(void)
+{
+	return state.on && state.config.loads;
 }
 
 static int open_set(struct nve_pmu_group *g, const struct nve_perf *perf,
@@ -62,19 +67,50 @@ int nve_pmu_probe(const struct nve_perf *perf, const struct nve_pmu_plan *plan,
 	return rc;
 }
 
+int nve_pmu_probe_loads(const struct nve_perf *perf, const struct nve_pmu_plan *plan)
+{
+	struct nve_pmu_loads loads = {.open = false};
+	int rc = nve_pmu_loads_open(&loads, perf, plan->load, plan->loads, 0);
+
+	nve_pmu_loads_close(&loads, perf);
+	return rc;
+}
+
 /* One line for all threads: they fail alike. A thread that has ended is no failure. */
-static void tell(int rc, const char *what)
+static void tell(int rc, _Atomic bool *told, const char *what)
 {
 	const struct nve_pmu_world world = {.paranoid_known = false};
 	char why[200];
 
-	if (rc == -ESRCH || atomic_exchange(&state.told, true))
+	if (rc == -ESRCH || atomic_exchange(told, true))
 		return;
 	nve_pmu_why(rc, NVE_PMU_SCOPE_THREAD, &world, why, sizeof(why));
-	nve_log(NVE_LOG_WARN,
-		"hardware counters %s for some threads, whose stall time comes from "
-		"look-ahead instead: %s",
-		what, why);
+	nve_log(NVE_LOG_WARN, "%s: %s", what, why);
+}
+
+static void tell_uncounted(int rc, bool opened)
+{
+	tell(rc, &state.told,
+	     opened ? "hardware counters gave no figures for some threads, whose stall time comes "
+		      "from look-ahead instead"
+		    : "hardware counters could not be opened for some threads, whose stall time "
+		      "comes from look-ahead instead");
+}
+
+/* Once in the thread's life: its ring outlives monitors that are stopped for a while. */
+static void open_loads(struct nve_pmu *p, int tid)
+{
+	int rc;
+
+	if (!state.config.loads || !nve_pmu_loads_wanted() || atomic_load(&p->loads.open))
+		return;
+	rc = nve_pmu_loads_open(&p->loads, state.config.perf, state.config.plan->load,
+				state.config.plan->loads, tid);
+	if (!rc)
+		return;
+	p->sums.loads.refused = 1;
+	tell(rc, &state.told_loads,
+	     "addresses are not sampled for some threads, whose stall time remains unattributed");
 }
 
 int nve_pmu_open(struct nve_pmu *p, int tid, bool in_own_table)
@@ -94,10 +130,11 @@ int nve_pmu_open(struct nve_pmu *p, int tid, bool in_own_table)
 	if (rc) {
 		nve_pmu_close(p);
 		p->sums.uncounted = 1;
-		tell(rc, "could not be opened");
+		tell_uncounted(rc, false);
 		return rc;
 	}
 	atomic_store(&p->open, true);
+	open_loads(p, tid);
 	return 0;
 }
 
@@ -120,10 +157,24 @@ void nve_pmu_close(struct nve_pmu *p)
 
 void nve_pmu_forget(struct nve_pmu *p)
 {
-	if (!state.on || p->in_own_table)
+	if (!state.on)
+		return;
+	/* The kernel does not copy rings. */
+	p->loads = (struct nve_pmu_loads){.open = false};
+	if (p->in_own_table)
 		return;
 	close_groups(p);
 	nve_uncore_leave(&state.uncore, &p->uncore);
+}
+
+void nve_pmu_take_loads(struct nve_pmu *p, bool last)
+{
+	nve_pmu_loads_take(&p->loads, state.config.epoch_ns, last, &p->sums.loads);
+}
+
+void nve_pmu_end(struct nve_pmu *p)
+{
+	nve_pmu_loads_close(&p->loads, state.config.perf);
 }
 
 void nve_pmu_after_fork(void)
@@ -174,7 +225,7 @@ int nve_pmu_read(struct nve_pmu *p, struct nve_pmu_pending pending, bool last)
 		nve_pmu_close(p);
 		p->sums.uncounted = 1;
 		p->pool_ns = 0;
-		tell(rc, "gave no figures");
+		tell_uncounted(rc, true);
 		return rc;
 	}
 	p->unread = 0;
@@ -218,6 +269,8 @@ void nve_pmu_apply(struct nve_pmu *p, struct nve_pmu_pending *pending, struct nv
 	p->sums.ahead_stall_wb_ns += e->stall_wb_ns;
 	e->stall_ns = take_stall(p, pending, e->cpu_ns);
 	e->stall_wb_ns = nve_pmu_formula_stall_wb(e->stall_ns, dirty_ppm(p, e));
+	atomic_fetch_add(&p->loads.counted_ns, e->stall_ns);
+	atomic_fetch_add(&p->loads.counted_wb_ns, e->stall_wb_ns);
 	/* Counts are no samples; and who told the dirty fraction is not kept for each epoch. */
 	e->stall_se_ns = 0;
 	if (state.config.uncore)

@@ -16,6 +16,7 @@
 
 #include "count/pmu/formula.h"
 #include "count/pmu/group.h"
+#include "count/pmu/loads.h"
 #include "count/pmu/plan.h"
 #include "count/pmu/uncore.h"
 #include "count/source.h"
@@ -28,6 +29,7 @@ struct nve_pmu_config {
 	struct nve_pmu_weights weights;
 	uint64_t epoch_ns;
 	bool uncore; /* the dirty fraction comes from the plan's boxes */
+	bool loads;  /* addresses come from the plan's sampled loads */
 };
 
 /* Sums over a thread's life. */
@@ -38,9 +40,10 @@ struct nve_pmu_sums {
 	uint64_t looked_ns; /* the handler's own stalls, taken out */
 	uint64_t ahead_stall_ns, ahead_stall_wb_ns; /* what look-ahead said of the same epochs */
 	uint64_t uncounted; /* 1: no counters were to be had for this thread, or not any longer */
+	struct nve_pmu_load_sums loads; /* the thread's own */
 };
 
-/* Of one thread; starts zeroed. All but the flag belongs to its monitor. */
+/* Of one thread; starts zeroed. All but the flag and the loads belongs to its monitor. */
 struct nve_pmu {
 	_Atomic bool open;
 	bool in_own_table;
@@ -48,14 +51,16 @@ struct nve_pmu {
 	struct nve_uncore_set uncore;
 	unsigned unread;  /* in a row */
 	uint64_t pool_ns; /* stall time counted and not yet given to an epoch */
+	struct nve_pmu_loads loads;
 	struct nve_pmu_sums sums;
 };
 
 /* Once per process, before the first thread; without it nothing below does anything. */
 void nve_pmu_setup(const struct nve_pmu_config *config);
 
-/* Has it been set up? */
+/* Has it been set up? And with sampled loads? */
 bool nve_pmu_is_on(void);
+bool nve_pmu_samples_loads(void);
 
 /*
  * Opens the plan's groups on the calling thread and closes them again. 0; or -errno, with the role
@@ -63,6 +68,9 @@ bool nve_pmu_is_on(void);
  */
 int nve_pmu_probe(const struct nve_perf *perf, const struct nve_pmu_plan *plan,
 		  enum nve_pmu_role *refused);
+
+/* The same of its sampled loads, with their rings. */
+int nve_pmu_probe_loads(const struct nve_perf *perf, const struct nve_pmu_plan *plan);
 
 /*
  * Opens the thread's counters; in the monitor. in_own_table: whether its descriptors are out of the
@@ -86,6 +94,12 @@ int nve_pmu_read(struct nve_pmu *p, struct nve_pmu_pending pending, bool last);
 void nve_pmu_apply(struct nve_pmu *p, struct nve_pmu_pending *pending, struct nve_epoch *epoch);
 
 void nve_pmu_close(struct nve_pmu *p);
+
+/* nve_pmu_loads_take() of the thread's; in its handler, or by itself without one. */
+void nve_pmu_take_loads(struct nve_pmu *p, bool last);
+
+/* The thread is no more, and neither is its monitor. */
+void nve_pmu_end(struct nve_pmu *p);
 
 /* Are the thread's epochs counted? Then its monitor alone settles them. Signal-safe. */
 static inline bool nve_pmu_is_open(const struct nve_pmu *p)

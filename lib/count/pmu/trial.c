@@ -5,11 +5,11 @@
 
 #include "base/base.h"
 #include "base/log.h"
+#include "count/pmu/sampled.h"
 #include "count/pmu/sysfs.h"
 
 enum {
 	CPU_WORDS = 64,
-	SAMPLE_PERIOD = 100000, /* a multiple of 16, as IBS wants it */
 	TERMS_BYTES = 256,
 };
 
@@ -35,33 +35,23 @@ static bool is_sampled(enum nve_pmu_role role)
 	return role == NVE_PMU_LOADS || role == NVE_PMU_STORES;
 }
 
-static const char *pmu_of(const struct nve_pmu_kind *kind, enum nve_pmu_role role)
-{
-	static const char *const samplers[] = {
-		[NVE_PMU_SAMPLER_IBS] = "ibs_op", [NVE_PMU_SAMPLER_SPE] = "arm_spe_0"};
-	enum nve_pmu_sampler sampler = kind->row->sampler;
-
-	return is_sampled(role) && sampler != NVE_PMU_SAMPLER_PEBS ? samplers[sampler] : kind->pmu;
-}
-
 static void make_attr(const struct nve_pmu_kind *kind, enum nve_pmu_role role,
 		      const struct nve_pmu_code *code, struct perf_event_attr *attr)
 {
-	nve_pmu_attr_thread(code, attr);
-	if (!is_sampled(role))
+	struct nve_pmu_sampled sampled;
+
+	if (!is_sampled(role)) {
+		nve_pmu_attr_thread(code, attr);
 		return;
-	attr->sample_period = SAMPLE_PERIOD;
-	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR;
-	attr->precise_ip = code->precise_ip & 3;
-	/* its driver allows no exclusion */
-	if (kind->row->sampler == NVE_PMU_SAMPLER_IBS)
-		attr->exclude_kernel = attr->exclude_hv = 0;
+	}
+	sampled = nve_pmu_sampled_event(kind->row, role, code->type);
+	nve_pmu_attr_sampled(&sampled, attr);
 }
 
 static void try_role(struct world *w, const struct nve_pmu_kind *kind, enum nve_pmu_role role)
 {
 	const struct nve_pmu_event *event = &kind->row->roles[role];
-	const char *pmu = pmu_of(kind, role);
+	const char *pmu = is_sampled(role) ? nve_pmu_sampled_pmu(kind) : kind->pmu;
 	bool is_core = pmu == kind->pmu;
 	struct nve_pmu_trial *trial;
 	struct perf_event_attr attr;

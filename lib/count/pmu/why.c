@@ -15,7 +15,9 @@ enum { PARANOID_NOBODY = 3 };
 static void why_forbidden(enum nve_pmu_scope scope, const struct nve_pmu_world *world, char *buf,
 			  size_t size)
 {
-	int allowed = scope == NVE_PMU_SCOPE_SOCKET ? 0 : 2;
+	static const int levels[] = {
+		[NVE_PMU_SCOPE_THREAD] = 2, [NVE_PMU_SCOPE_WHOLE] = 1, [NVE_PMU_SCOPE_SOCKET] = 0};
+	int allowed = levels[scope];
 
 	if (world->paranoid_known && world->paranoid <= allowed)
 		nve_format(buf, size,
@@ -83,6 +85,11 @@ void nve_pmu_why(int error, enum nve_pmu_scope scope, const struct nve_pmu_world
 	case ENODATA:
 		text = "the counters never ran: others have them; end other profilers, or count "
 		       "fewer events by NVM_PMU_EVENTS";
+		break;
+	case ENOLCK:
+		text = "no more memory may be locked for rings; raise RLIMIT_MEMLOCK (ulimit -l) "
+		       "or "
+		       "sysctl kernel.perf_event_mlock_kb";
 		break;
 	case ENOSPC: text = "the hardware has not that many counters"; break;
 	default: nve_format(buf, size, "%s", strerror(-error)); return;

@@ -7,6 +7,7 @@
 
 enum nve_pmu_scope {
 	NVE_PMU_SCOPE_THREAD, /* own threads, user space only: perf_event_paranoid up to 2 */
+	NVE_PMU_SCOPE_WHOLE,  /* own threads, in the kernel too: up to 1, or CAP_PERFMON */
 	NVE_PMU_SCOPE_SOCKET, /* everybody's, by socket: up to 0, or CAP_PERFMON */
 };
 
