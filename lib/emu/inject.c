@@ -230,8 +230,23 @@ struct tick {
 	uint64_t emulated_ns; /* when it came, in emulated time */
 	struct nve_ahead_tick ahead;
 	bool running;
-	uint64_t traffic_ns; /* the delay that bandwidth adds */
+	uint64_t traffic_ns;    /* the delay that bandwidth adds */
+	double delay_per_stall; /* in the region that the thread is in */
+	double factor;          /* that over the thread's mean */
 };
+
+static void foresee(const struct nve_thread *t, struct tick *tick)
+{
+	uint32_t lane = t->regions.open.lane;
+	double mean = nve_monitor_delay_per_stall(t);
+
+	tick->factor = nve_regions_emulates(&t->regions, lane)
+			       ? nve_regions_delay_factor(&t->regions, lane, mean)
+			       : 0;
+	tick->delay_per_stall = tick->factor * mean;
+	if (state.config.mode != NVE_INJECT_OFF)
+		tick->ahead.delay_per_stall = tick->delay_per_stall;
+}
 
 /* What look-ahead has said of the sample, as differences of its sums. Returns whether the epoch is
  * to end. */
@@ -248,14 +263,9 @@ static bool book_sample(struct nve_thread *t, const struct tick *tick,
 		.dirty_weight = c->dirty_weight - before->dirty_weight,
 		.dirty = c->dirty - before->dirty,
 	};
-	uint32_t lane = t->regions.open.lane;
-	double delay_per_stall = nve_monitor_delay_per_stall(t);
-	double factor = nve_regions_delay_factor(&t->regions, lane, delay_per_stall);
 
-	if (!nve_regions_emulates(&t->regions, lane))
-		factor = 0;
-	nve_handover_learn(t, tick->running, s.answered_ns, factor * s.stall_ns);
-	t->foreseen_ns += factor * s.stall_ns * delay_per_stall;
+	nve_handover_learn(t, tick->running, s.answered_ns, tick->factor * s.stall_ns);
+	t->foreseen_ns += tick->delay_per_stall * s.stall_ns;
 	t->since_epoch_ns += tick->ran_ns;
 	return nve_regions_sample(&t->regions, &s) || t->since_epoch_ns >= state.config.epoch_ns;
 }
@@ -284,6 +294,7 @@ static uint64_t sample(struct nve_thread *t, struct tick *tick)
 	before.stall_ns = c->label_ns;
 	before.dirty_weight = c->dirty_weight;
 	before.dirty = c->dirty;
+	foresee(t, tick);
 	saved_ns = nve_ahead_sample(t->ahead, tick->uc, tick->ran_ns, tick->ahead, nve_guard);
 	nve_pmu_take_loads(&t->pmu, false);
 	tick->traffic_ns = nve_account_tick(t, &traffic);

@@ -158,6 +158,56 @@ static void doubt(void **state)
 	assert_true(taken[1] > 3 * taken[0]);
 }
 
+/* Where the program is delayed by more than twice what windows cost, they are at each sample, of
+ * all lengths that its delay pays for, and no tokens are spent. */
+static void delay_pays(void **state)
+{
+	struct nve_budget_sample sample = {.cpu_ns = SAMPLE_NS, .known = true, .label = 1};
+	int windows[4] = {0};
+
+	(void)state;
+	nve_budget_start(&b, RUN_AHEAD);
+	sample.delay_ns = 5 * 4 * WINDOW_NS;
+	for (int i = 0; i < 20000; i++) {
+		int octave = nve_budget_choose(&b, &sample, 0);
+
+		assert_true(octave >= 0);
+		nve_budget_took(&b, octave, nve_budget_steps(&b, octave), 100, 0, 0.5);
+		nve_budget_charge(&b, (int64_t)WINDOW_NS << 2 * octave);
+		windows[octave]++;
+	}
+	assert_true(windows[1] > 0 && windows[0] > windows[1]);
+	assert_true(windows[1] > windows[2]);
+	assert_int_equal(windows[3], 0); /* 64 windows' worth */
+	assert_true(b.tokens_ns >= 0);
+	sample.delay_ns = WINDOW_NS;
+	while (nve_budget_choose(&b, &sample, 0) >= 0)
+		take();
+	for (int i = 0; i < 1000; i++)
+		assert_int_equal(nve_budget_choose(&b, &sample, 0), -1);
+}
+
+/* A window that contradicts those before brings more, on credit. */
+static void surprise(void **state)
+{
+	int more = 0;
+
+	(void)state;
+	nve_budget_start(&b, RUN_AHEAD);
+	while (choose(SAMPLE_NS, 0, true, false) >= 0)
+		take();
+	for (int i = 0; i < 40; i++)
+		nve_budget_took(&b, 0, nve_budget_steps(&b, 0), 100, 0, 0.5);
+	assert_int_equal(choose(SAMPLE_NS, 0, true, false), -1);
+	nve_budget_took(&b, 0, nve_budget_steps(&b, 0), 100, 0, 0.9);
+	while (choose(SAMPLE_NS, 0, true, false) >= 0 && more < 100) {
+		nve_budget_took(&b, 0, nve_budget_steps(&b, 0), 100, 0, 0.9);
+		nve_budget_charge(&b, WINDOW_NS);
+		more++;
+	}
+	assert_in_range(more, 2, 20);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -169,6 +219,8 @@ int main(void)
 		cmocka_unit_test(doubt),
 		cmocka_unit_test(disturbed),
 		cmocka_unit_test(too_early),
+		cmocka_unit_test(delay_pays),
+		cmocka_unit_test(surprise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

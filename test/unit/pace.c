@@ -12,6 +12,7 @@ enum { COUNTER = 1, POINTER = 3, STEADY = 5, WILD = 7, TICKS = 400, SAMPLES = 64
 static struct nve_pace_loop loop;
 static struct nve_pace pace;
 static uint64_t registers[NVE_PACE_REGISTERS];
+static double spared;
 
 /* One iteration: a counter goes down, a pointer up by a line, one stays, one is anything. */
 static void iterate(uint64_t times)
@@ -30,7 +31,7 @@ static void look(int passes, float ticks, float waiting)
 		nve_pace_pass(&loop, registers, 0, true, (float)i * ticks,
 			      (float)i * ticks * waiting);
 	}
-	nve_pace_window(&pace, &loop);
+	nve_pace_window(&pace, &loop, spared);
 }
 
 static int setup(void **state)
@@ -38,6 +39,7 @@ static int setup(void **state)
 	(void)state;
 	memset(&pace, 0, sizeof(pace));
 	memset(registers, 0, sizeof(registers));
+	spared = 0;
 	registers[COUNTER] = 1000000000;
 	registers[WILD] = 12345;
 	return 0;
@@ -133,14 +135,53 @@ static void keeps_out(void **state)
 	near(nve_pace_factor(&pace), 1);
 }
 
-/* Neither the interval after a window nor one with time of others in it counts. */
+/* Of windows at each sample, each of which spares the program some of what it looked at. */
+static void windows(int count, double ticks)
+{
+	static const struct nve_pace fresh;
+	uint64_t at[NVE_PACE_REGISTERS];
+
+	pace = fresh;
+	for (int i = 0; i < count; i++) {
+		nve_pace_sample(&pace, registers, 1000 * ticks - spared);
+		memcpy(at, registers, sizeof(at));
+		look(20, TICKS, 1);
+		memcpy(registers, at, sizeof(at));
+		iterate(1000);
+	}
+}
+
+static void counts_what_was_spared(void **state)
+{
+	(void)state;
+	spared = 20.0 * TICKS;
+	windows(SAMPLES, 0.95 * TICKS);
+	assert_int_equal(pace.intervals, SAMPLES - 1);
+	near(nve_pace_factor(&pace), 0.95);
+	spared = 200.0 * TICKS; /* most of what the program would have done */
+	windows(SAMPLES, 0.95 * TICKS);
+	assert_int_equal(pace.intervals, 0);
+}
+
+/* What the program was before is forgotten within some tenths of a second. */
+static void forgets(void **state)
+{
+	(void)state;
+	look(20, TICKS, 1);
+	for (int i = 0; i < 100; i++)
+		samples(1.1 * TICKS);
+	near(nve_pace_factor(&pace), 1.1);
+	for (int i = 0; i < 5; i++)
+		samples(0.95 * TICKS);
+	assert_true(fabs(nve_pace_factor(&pace) - 0.95) < 0.005);
+}
+
+/* An interval with time of others in it does not count. */
 static void clean_intervals_only(void **state)
 {
 	(void)state;
+	look(20, TICKS, 1);
 	for (int i = 0; i < 20; i++) {
-		look(20, TICKS, 1);
-		iterate(1000);
-		nve_pace_sample(&pace, registers, 1000.0 * TICKS);
 		iterate(1000);
 		nve_pace_interrupt(&pace);
 		nve_pace_sample(&pace, registers, 1000.0 * TICKS);
@@ -157,6 +198,8 @@ int main(void)
 		cmocka_unit_test_setup(corrects, setup),
 		cmocka_unit_test_setup(corrects_the_waiting_part, setup),
 		cmocka_unit_test_setup(keeps_out, setup),
+		cmocka_unit_test_setup(counts_what_was_spared, setup),
+		cmocka_unit_test_setup(forgets, setup),
 		cmocka_unit_test_setup(clean_intervals_only, setup),
 	};
 

@@ -26,7 +26,7 @@ enum {
 	KIND_UNITS = 16,
 	LATENCY_MIN = 32, /* misses before the thread's own latency is used */
 	CLASS_HALVE_UNITS = 1 << 26,
-	LATENCY_HALVE = 16384,
+	LATENCY_HALVE = 8192,
 	PPM = 1000000,
 };
 
@@ -181,18 +181,20 @@ static double probed_ratio(void)
 /*
  * DRAM's own latency as it is now for this thread, ps: the calibrated one times what memory's
  * answer takes now over what it took then, both without page walks. The thread's own misses tell,
- * since memory need not be equally far everywhere (nodes of the host).
+ * since memory need not be equally far everywhere (nodes of the host). Where the program takes
+ * longer than the readings, memory is slower for it than when it is read: after a long delay, say,
+ * in which others have pushed its page tables out.
  */
 static uint64_t dram_lat_ps(const struct nve_ahead *a)
 {
-	double fences = shared.machine.fence_ticks, ratio;
+	double fences = shared.machine.fence_ticks, ratio, slower = nve_pace_factor(&a->pace);
 
 	if (a->translated_count >= LATENCY_MIN)
 		ratio = (double)a->translated_ticks / (double)a->translated_count /
 			(shared.cal.timed_translated_cycles_milli / 1e3 - fences);
 	else
 		ratio = probed_ratio();
-	return (uint64_t)(shared.cal.dram_lat_ps * ratio * shared.given_ratio);
+	return (uint64_t)(shared.cal.dram_lat_ps * ratio * shared.given_ratio * fmax(slower, 1));
 }
 
 /* A timed read less its fences is what the program waits for, page walk included. */
@@ -307,7 +309,8 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	learn_exposed(a, r);
 	nve_probe_go_on(shared.machine.outlier_ticks);
 	saved_ns = saved(r);
-	nve_pace_window(&a->pace, nve_window_loop(a->window));
+	nve_pace_window(&a->pace, nve_window_loop(a->window),
+			(double)nve_ns_to_tsc(saved_ns, shared.cal.tsc_khz));
 	nve_window_stream(a->window, &a->stream, shared.cal.tsc_khz);
 	c->saved_ns += saved_ns;
 	waited_ns = nve_tsc_to_ns(r->spared_ticks, shared.cal.tsc_khz);
@@ -392,7 +395,7 @@ static bool is_disturbed(struct nve_ahead *a, const struct nve_ahead_tick *tick,
 /* How long a window may be taken: see budget.h. news: the stream of misses would have one,
  * unless the instruction hardly stalls. */
 static int choose_octave(struct nve_ahead *a, uint64_t ip, struct nve_budget_sample sample,
-			 bool news)
+			 double delay_per_stall, bool news)
 {
 	const struct nve_learned_ip *e = nve_learned_find(shared.learned, ip, false);
 	int octave;
@@ -400,6 +403,7 @@ static int choose_octave(struct nve_ahead *a, uint64_t ip, struct nve_budget_sam
 	sample.known = e && atomic_load_explicit(&e->all, memory_order_relaxed) > 2 * KIND_UNITS;
 	if (sample.known)
 		nve_learned_label(e, &sample.label);
+	sample.delay_ns = (uint64_t)(sample.label * delay_per_stall * (double)sample.cpu_ns);
 	if (news && sample.label >= NEWS_LABEL)
 		sample.known = false;
 	octave = nve_budget_choose(&a->budget, &sample, shared.budget_ppm);
@@ -443,7 +447,8 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 				       .cpu_ns = cpu_ns,
 				       .disturbed = is_disturbed(a, &tick, in_kernel),
 			       },
-			       miss.is_news);
+			       tick.delay_per_stall, miss.is_news);
+	keep_pace(a, uc, cpu_ns, in_kernel);
 	if (octave >= 0) {
 		guard(true);
 		saved_ns = look(a, uc, octave, in_kernel, &r);
@@ -452,8 +457,6 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 			nve_waits_tell_window(shared.waits, a->window, &r, shared.dirty);
 		if (a->misses)
 			nve_misses_learn_window(a->misses, a->window, r.steps, shared.dirty);
-	} else {
-		keep_pace(a, uc, cpu_ns, in_kernel);
 	}
 	if (in_kernel) {
 		a->counts.samples_kernel++;

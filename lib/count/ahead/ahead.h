@@ -77,6 +77,7 @@ struct nve_ahead_tick {
 			 * thread stands now */
 	bool preempted; /* the thread has lost its core since the last sample */
 	uint64_t at_ns; /* CLOCK_MONOTONIC when the handler began */
+	double delay_per_stall; /* what the thread is delayed by for its stall time, over that */
 };
 
 /*

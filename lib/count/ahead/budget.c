@@ -13,7 +13,10 @@ enum {
 	LONG_SHARE_PPM = 250000,
 	IDLE_WINDOWS = 4,     /* in a row without a miss: then a quarter will do */
 	EXPECTED_WINDOWS = 8, /* in a row that told nothing new: then half will do */
+	NEWS_WINDOWS = 8,     /* after one that contradicts as many */
 	DISTURBED_MAX = 8,
+	DELAY_PART = 2,  /* one in so many parts of a delay may be the window's */
+	DELAY_TURNS = 8, /* of windows that delay pays one in so many is a long one */
 	LEAST_STEP_NS = 20,
 	MIN_GAP_NS = 50000, /* the thread must have left the last window's lines behind */
 	TOKENS_MAX_NS = 20000000,
@@ -62,20 +65,56 @@ static uint32_t parts(const struct nve_budget *b, const struct nve_budget_sample
 	return b->expected_windows >= EXPECTED_WINDOWS ? 2 : 1;
 }
 
+static double foreseen_ns(const struct nve_budget *b, int octave)
+{
+	return b->step_ns * nve_budget_steps(b, octave);
+}
+
+static int by_tokens(const struct nve_budget *b, bool known)
+{
+	bool news = !known || b->news_windows > 0;
+
+	if ((double)b->long_tokens_ns > foreseen_ns(b, b->long_octave))
+		return b->long_octave;
+	return b->tokens_ns > (news ? -CREDIT_NS : 0) ? 0 : -1;
+}
+
+/* Of the sample's own delay alone: what a thread owes elsewhere is not served here. */
+static bool delay_pays(const struct nve_budget *b, const struct nve_budget_sample *sample,
+		       int octave)
+{
+	return foreseen_ns(b, octave) < (double)sample->delay_ns / DELAY_PART;
+}
+
+static int by_delay(struct nve_budget *b, const struct nve_budget_sample *sample)
+{
+	int octave;
+
+	if (!delay_pays(b, sample, 0))
+		return -1;
+	if (++b->delay_windows % DELAY_TURNS)
+		return 0;
+	octave = 1 + (int)(b->delay_windows / DELAY_TURNS % WINDOW_OCTAVES);
+	while (!delay_pays(b, sample, octave))
+		octave--;
+	return octave;
+}
+
 int nve_budget_choose(struct nve_budget *b, const struct nve_budget_sample *sample,
 		      uint64_t budget_ppm)
 {
 	uint32_t part = parts(b, sample);
+	int octave;
 
 	earn(&b->tokens_ns, sample->cpu_ns, budget_ppm, USUAL_SHARE_PPM / part);
 	earn(&b->long_tokens_ns, sample->cpu_ns, budget_ppm, LONG_SHARE_PPM / part);
 	if (spoils(b, sample->disturbed) || sample->cpu_ns < MIN_GAP_NS)
 		return -1;
-	if ((double)b->long_tokens_ns > b->step_ns * nve_budget_steps(b, b->long_octave))
-		return b->long_octave;
-	if (b->tokens_ns > 0 || (b->tokens_ns > -CREDIT_NS && !sample->known))
-		return 0;
-	return -1;
+	octave = by_tokens(b, sample->known);
+	if (octave <= 0)
+		octave = NVE_MAX(octave, by_delay(b, sample));
+	b->paid_by_delay = octave >= 0 && delay_pays(b, sample, octave);
+	return octave;
 }
 
 /* Of the usual length only: longer ones see more of the writes. */
@@ -84,6 +123,10 @@ static void compare(struct nve_budget *b, double share, double written)
 	bool expected = fabs(share - b->usual_share) < NOTHING_NEW &&
 			fabs(written - b->usual_written) < NOTHING_NEW;
 
+	if (!expected && b->expected_windows >= EXPECTED_WINDOWS)
+		b->news_windows = NEWS_WINDOWS; /* a new phase, maybe */
+	else if (b->news_windows)
+		b->news_windows--;
 	b->expected_windows = expected ? b->expected_windows + 1 : 0;
 	b->usual_share += (share - b->usual_share) / 4;
 	b->usual_written += (written - b->usual_written) / 4;
@@ -105,10 +148,10 @@ void nve_budget_charge(struct nve_budget *b, int64_t cost_ns)
 
 	if (!b->paying_steps)
 		return;
-	if (b->paying_octave > 0) {
+	if (!b->paid_by_delay && b->paying_octave > 0) {
 		b->long_tokens_ns -= cost_ns;
 		b->long_octave = b->long_octave % WINDOW_OCTAVES + 1;
-	} else {
+	} else if (!b->paid_by_delay) {
 		b->tokens_ns -= cost_ns;
 	}
 	b->step_ns += (NVE_MAX(per_step, (double)LEAST_STEP_NS) - b->step_ns) / 8;

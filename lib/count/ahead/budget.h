@@ -1,6 +1,7 @@
 /*
  * What look-ahead may cost: a thread pays its windows with tokens, ns, that flow in as parts of its
- * own CPU time. Decides when a window is taken, and how long it is.
+ * own CPU time. Where it is delayed anyway a window that takes the place of some of the delay costs
+ * it nothing, and no tokens. Decides when a window is taken, and how long it is.
  *
  * Writes that come long after the read show in long windows only: they have a part of the budget to
  * themselves, and take turns. Pure; one thread's.
@@ -17,8 +18,11 @@ struct nve_budget {
 	int long_octave;                   /* of the next long window */
 	int paying_octave;                 /* of the window that the next charge is for */
 	uint32_t paying_steps;             /* its length; 0: no window */
+	bool paid_by_delay;                /* the window that was chosen last */
+	uint32_t delay_windows;            /* so paid, without those that tokens paid */
 	uint32_t idle_windows;             /* in a row without a miss */
 	uint32_t expected_windows;         /* of the usual length, in a row that told nothing new */
+	uint32_t news_windows; /* so many more on credit, since one contradicted those before */
 	uint32_t disturbed_samples;        /* in a row */
 	double usual_share, usual_written; /* what they tell, fading means */
 	double step_ns;                    /* what an interpreted instruction costs, fading mean */
@@ -37,6 +41,7 @@ struct nve_budget_sample {
 	 * and may be had on credit. */
 	bool known;
 	double label; /* what is believed of it: the share of its time that is misses, 0 to 1 */
+	uint64_t delay_ns; /* what the program is delayed for that time */
 	/* The thread has lost its core since the last sample. The kernel takes cores away at its
 	 * tick, as it brings samples: the lines that such a window misses are those that another
 	 * program has pushed out. So none is taken, unless there have been no others for long. */

@@ -7,13 +7,15 @@ enum {
 	PASSES_LEAST = 8,       /* before an advance is taken for regular */
 	ITERATIONS_LEAST = 500, /* one or two more or less are nothing */
 	INTERVALS_LEAST = 8,
-	FADE_INTERVALS = 256,
+	FADE_INTERVALS = 64,
 };
 
 /* Waiting is at least so much of the modelled time, or the rest decides. */
 #define WAITED_LEAST 0.8
 /* Iterations that registers which advance at different places of the loop may disagree by. */
 #define PLACES_APART 2.0
+/* Of an interval, by a window: what it spared is known to some tenths. */
+#define SPARED_MOST 0.05
 /* A greater difference has other reasons: the loop was left and entered again, or the model is
  * wrong about it. */
 #define DIFFERENCE_MOST 0.15
@@ -88,18 +90,18 @@ void nve_pace_sample(struct nve_pace *pace, const uint64_t *registers, double ti
 {
 	uint64_t n = pace->placed ? nve_pace_iterations(&pace->loop, pace->at, registers) : 0;
 
-	if (n >= ITERATIONS_LEAST && pace->loop.modelled >= PASSES_LEAST)
-		add_interval(pace, &pace->loop, ticks / (double)n);
+	if (n >= ITERATIONS_LEAST && pace->loop.modelled >= PASSES_LEAST &&
+	    pace->spared <= SPARED_MOST * ticks)
+		add_interval(pace, &pace->loop, (ticks + pace->spared) / (double)n);
 	memcpy(pace->at, registers, sizeof(pace->at));
 	pace->placed = true;
+	pace->spared = 0;
 }
 
-/* What the program does next it does with the window's lines in the cache: the interval after it
- * tells nothing. */
-void nve_pace_window(struct nve_pace *pace, const struct nve_pace_loop *loop)
+void nve_pace_window(struct nve_pace *pace, const struct nve_pace_loop *loop, double spared)
 {
 	pace->loop = *loop;
-	pace->placed = false;
+	pace->spared = spared;
 }
 
 void nve_pace_interrupt(struct nve_pace *pace)

@@ -7,8 +7,8 @@
  * iterations: in most loops at least one register advances by the same amount each time around. A
  * window finds these registers; two samples after it give the advance, and so the number of
  * iterations between them and the time of one; the core model (core.h) says what one should have
- * taken by the timed latencies. In loops that hardly do anything but wait for memory, the
- * difference is the error of those latencies.
+ * taken by the timed latencies. What a window spared the program counts as taken after it. In loops
+ * that hardly do anything but wait for memory, the difference is the error of those latencies.
  *
  * Pure; one thread's. Times are ticks of any one clock.
  */
@@ -31,8 +31,9 @@ struct nve_pace_loop {
 
 struct nve_pace {
 	struct nve_pace_loop loop; /* of the last window */
-	bool placed;               /* at: registers at the last sample without a window */
+	bool placed;               /* at: registers at the last sample */
 	uint64_t at[NVE_PACE_REGISTERS];
+	double spared; /* by a window there */
 	/* over good intervals, fading: sum of what the program took longer than the model says
 	 * (negative: shorter), in parts of the model's waiting for memory, and their weight */
 	double excess, weight;
@@ -53,11 +54,12 @@ void nve_pace_pass(struct nve_pace_loop *loop, const uint64_t *registers, uint32
 uint64_t nve_pace_iterations(const struct nve_pace_loop *loop, const uint64_t *from,
 			     const uint64_t *to);
 
-/* A sample without a window, ticks of the program after the one before. */
+/* A sample, ticks of the program after the one before. */
 void nve_pace_sample(struct nve_pace *pace, const uint64_t *registers, double ticks);
 
-/* A sample with a window, which has seen this loop. */
-void nve_pace_window(struct nve_pace *pace, const struct nve_pace_loop *loop);
+/* A window was taken at that sample; it has seen this loop, and what it touched spares the program
+ * so many ticks. */
+void nve_pace_window(struct nve_pace *pace, const struct nve_pace_loop *loop, double spared);
 
 /* The time since the last sample is not all the program's. */
 void nve_pace_interrupt(struct nve_pace *pace);
