@@ -321,7 +321,7 @@ static void gather_sources(const struct nve_options *o, struct nve_facts *f,
 	f->sleeps = o->inject == NVE_INJECT_SLEEP;
 	if (f->calibration_error)
 		return;
-	if (nve_presets_load(&options, environ, true, &error) ||
+	if (nve_presets_load(&options, environ, &error) ||
 	    nve_presets_apply(&options, world.dram_lat_ps, &error) ||
 	    nve_options_check_latency(&options, world.dram_lat_ps, &error))
 		nve_format(f->setting_problem, sizeof(f->setting_problem), "%s", error.text);

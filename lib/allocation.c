@@ -13,6 +13,7 @@
 #include "heap/shard.h"
 #include "heap/sites.h"
 #include "heap/unwind.h"
+#include "lineage.h"
 
 static void before_fork(void)
 {
@@ -75,12 +76,11 @@ static int start(const struct nve_options *o, const struct nve_allocation_host *
 	return 0;
 }
 
-void nve_allocation_start(const struct nve_options *o, const struct nve_allocation_host *host,
-			  bool tells)
+void nve_allocation_start(const struct nve_options *o, const struct nve_allocation_host *host)
 {
 	int rc = start(o, host);
 
-	if (rc && tells)
+	if (rc && nve_lineage_is_root())
 		nve_log(NVE_LOG_WARN, "heat: no allocation sites: %s",
 			rc == -ENOENT
 				? "libnvmemu-arenas.so and libnvmemu-thread.so are not beside "
@@ -88,7 +88,7 @@ void nve_allocation_start(const struct nve_options *o, const struct nve_allocati
 				: strerror(-rc));
 	if (rc)
 		return;
-	if (host->begin() && tells)
+	if (host->begin() && nve_lineage_is_root())
 		nve_log(NVE_LOG_WARN, "heat: the program has a malloc of its own: its blocks have "
 				      "no sites");
 }

@@ -5,8 +5,6 @@
 #ifndef NVE_ALLOCATION_H
 #define NVE_ALLOCATION_H
 
-#include <stdbool.h>
-
 #include "base/options.h"
 #include "heap/alloc.h"
 #include "heap/mapped.h"
@@ -22,8 +20,8 @@ struct nve_allocation_host {
 	int (*begin)(void); /* the hooks lead to lib/heap; -ENOTSUP: they are not reached */
 };
 
-/* Once, in the constructor. Says why not, where it cannot be; the program then runs without. */
-void nve_allocation_start(const struct nve_options *o, const struct nve_allocation_host *host,
-			  bool tells);
+/* Once, in the constructor. Says why not, once per process tree, where it cannot be; the program
+ * then runs without. */
+void nve_allocation_start(const struct nve_options *o, const struct nve_allocation_host *host);
 
 #endif

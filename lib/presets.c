@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/log.h"
+#include "lineage.h"
 
 static struct {
 	bool found;
@@ -12,7 +13,7 @@ static struct {
 	char file[NVE_PRESET_FILE_BYTES];
 } state;
 
-int nve_presets_load(struct nve_options *options, char *const envp[], bool root,
+int nve_presets_load(struct nve_options *options, char *const envp[],
 		     struct nve_options_message *error)
 {
 	struct nve_preset_text text;
@@ -28,7 +29,7 @@ int nve_presets_load(struct nve_options *options, char *const envp[], bool root,
 		err = nve_preset_find(options->device, has_file ? &text : NULL, &state.device,
 				      error);
 	state.found = !err;
-	if (!err || root)
+	if (!err || nve_lineage_is_root())
 		return err;
 	nve_log(NVE_LOG_WARN, "%s: a child runs without it", error->text);
 	options->device[0] = '\0';

@@ -8,7 +8,7 @@
 /* Finds the device, also in the user's file; without NVM_DEVICE does nothing. 0, or -errno with a
  * message. A child, which is no root, may have lost the way to its user's file: it goes without,
  * and warns. */
-int nve_presets_load(struct nve_options *options, char *const envp[], bool root,
+int nve_presets_load(struct nve_options *options, char *const envp[],
 		     struct nve_options_message *error);
 
 /*

@@ -81,7 +81,7 @@ static void read_options(void)
 	nve_log_setup((enum nve_log_level)state.options.log_level, state.options.log_file);
 	if (warning.text[0] && nve_lineage_is_root())
 		nve_log(NVE_LOG_WARN, "%s", warning.text);
-	if (nve_presets_load(&state.options, state.host.envp, nve_lineage_is_root(), &error))
+	if (nve_presets_load(&state.options, state.host.envp, &error))
 		end_process(error.text);
 }
 
@@ -428,7 +428,7 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	read_options();
 	load_placement();
 	if (state.options.heat || nve_placing_on())
-		nve_allocation_start(&state.options, &host->allocation, nve_lineage_is_root());
+		nve_allocation_start(&state.options, &host->allocation);
 	if (!nve_options_measure(&state.options)) {
 		atomic_store(&state.stopped, true);
 		return;
