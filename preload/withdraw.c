@@ -29,117 +29,6 @@ static bool make(uint64_t addr, size_t bytes, int protection)
 	return mprotect((void *)(uintptr_t)first, addr + bytes - first, protection) == 0;
 }
 
-/* The loader passes over symbols of no value. */
-static void hide(const struct nve_withdraw_pair *pair)
-{
-	ElfW(Sym) *symbol = nve_real_symbol_of(pair->hook);
-
-	if (!symbol || !make((uint64_t)(uintptr_t)symbol, sizeof(*symbol), PROT_READ | PROT_WRITE))
-		return;
-	symbol->st_value = 0;
-	make((uint64_t)(uintptr_t)symbol, sizeof(*symbol), PROT_READ);
-}
-
-/* Addresses in the dynamic section have been relocated by the loader, where it can write there. */
-static const void *at(const struct dl_phdr_info *info, uint64_t value)
-{
-	return (const void *)(uintptr_t)(value < info->dlpi_addr ? value + info->dlpi_addr : value);
-}
-
-static struct relocations read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * d)
-{
-	struct relocations r = {.rela = NULL};
-
-	for (; d->d_tag != DT_NULL; d++) {
-		switch (d->d_tag) {
-		case DT_RELA: r.rela = at(info, d->d_un.d_ptr); break;
-		case DT_RELASZ: r.rela_count = d->d_un.d_val / sizeof(*r.rela); break;
-		case DT_RELACOUNT: r.relative_count = d->d_un.d_val; break;
-		case DT_JMPREL: r.plt = at(info, d->d_un.d_ptr); break;
-		case DT_PLTRELSZ: r.plt_count = d->d_un.d_val / sizeof(*r.plt); break;
-		}
-	}
-	return r;
-}
-
-static void *next_of(const struct withdrawal *w, uint64_t value)
-{
-	if (value - w->start >= w->end - w->start)
-		return NULL;
-	for (size_t i = 0; i < w->count; i++) {
-		if ((uint64_t)(uintptr_t)w->pairs[i].hook == value)
-			return w->pairs[i].next;
-	}
-	return NULL;
-}
-
-static const ElfW(Phdr) * find_segment(const struct dl_phdr_info *info, uint32_t type)
-{
-	for (int i = 0; i < info->dlpi_phnum; i++) {
-		if (info->dlpi_phdr[i].p_type == type)
-			return &info->dlpi_phdr[i];
-	}
-	return NULL;
-}
-
-/* Was the word made read-only after relocation? */
-static bool is_sealed(const struct dl_phdr_info *info, uint64_t addr)
-{
-	const ElfW(Phdr) *sealed = find_segment(info, PT_GNU_RELRO);
-
-	return sealed && addr - (info->dlpi_addr + sealed->p_vaddr) < sealed->p_memsz;
-}
-
-static void redirect(const struct withdrawal *w, const struct dl_phdr_info *info,
-		     const ElfW(Rela) * rela, size_t count)
-{
-	for (; count; count--, rela++) {
-		uint64_t addr = info->dlpi_addr + rela->r_offset;
-		uint64_t *word = (uint64_t *)(uintptr_t)addr;
-		bool sealed;
-		void *next;
-
-		if (ELF64_R_TYPE(rela->r_info) == 0 || ELF64_R_SYM(rela->r_info) == 0 ||
-		    addr % sizeof(*word))
-			continue;
-		next = next_of(w, *word);
-		if (!next)
-			continue;
-		sealed = is_sealed(info, addr);
-		if (sealed && !make(addr, sizeof(*word), PROT_READ | PROT_WRITE))
-			continue;
-		__atomic_store_n(word, (uint64_t)(uintptr_t)next, __ATOMIC_RELAXED);
-		if (sealed)
-			make(addr, sizeof(*word), PROT_READ);
-	}
-}
-
-static int redirect_module(struct dl_phdr_info *info, size_t size, void *arg)
-{
-	const ElfW(Phdr) *dynamic = find_segment(info, PT_DYNAMIC);
-	const struct withdrawal *w = arg;
-	struct relocations r;
-
-	(void)size;
-	if (!dynamic)
-		return 0;
-	r = read_dynamic(info, (const ElfW(Dyn) *)(uintptr_t)(info->dlpi_addr + dynamic->p_vaddr));
-	if (r.rela && r.relative_count <= r.rela_count)
-		redirect(w, info, r.rela + r.relative_count, r.rela_count - r.relative_count);
-	if (r.plt)
-		redirect(w, info, r.plt, r.plt_count);
-	return 0;
-}
-
-void nve_withdraw(const struct nve_withdraw_pair *pairs, size_t count, uint64_t start, uint64_t end)
-{
-	struct withdrawal w = {pairs, count, start, end};
-
-	for (size_t i = 0; i < count; i++)
-		hide(&pairs[i]);
-	nve_real_alloc.dl_iterate_phdr(redirect_module, &w);
-}
-
 /* The table of symbols of a module. */
 struct symbols {
 	ElfW(Sym) * symbol;
@@ -177,6 +66,146 @@ static struct symbols read_symbols(const struct link_map *map)
 		}
 	}
 	return s;
+}
+
+static void *next_of(const struct withdrawal *w, uint64_t value)
+{
+	if (value - w->start >= w->end - w->start)
+		return NULL;
+	for (size_t i = 0; i < w->count; i++) {
+		if ((uint64_t)(uintptr_t)w->pairs[i].hook == value)
+			return w->pairs[i].next;
+	}
+	return NULL;
+}
+
+/* The loader passes over symbols of no value. What is exported stands at the table's end. */
+static void hide(const struct withdrawal *w)
+{
+	const struct link_map *map = nve_real_module_of(w->pairs[0].hook);
+	struct symbols s = {.symbol = NULL};
+	uint32_t first, count;
+	uint64_t start;
+
+	if (map)
+		s = read_symbols(map);
+	if (!s.symbol || !s.hash)
+		return;
+	first = s.hash[1];
+	count = count_symbols(s.hash);
+	start = (uint64_t)(uintptr_t)(s.symbol + first);
+	if (!make(start, (count - first) * sizeof(*s.symbol), PROT_READ | PROT_WRITE))
+		return;
+	for (uint32_t i = first; i < count; i++) {
+		if (next_of(w, s.base + s.symbol[i].st_value))
+			s.symbol[i].st_value = 0;
+	}
+	make(start, (count - first) * sizeof(*s.symbol), PROT_READ);
+}
+
+/* Addresses in the dynamic section have been relocated by the loader, where it can write there. */
+static const void *at(const struct dl_phdr_info *info, uint64_t value)
+{
+	return (const void *)(uintptr_t)(value < info->dlpi_addr ? value + info->dlpi_addr : value);
+}
+
+static struct relocations read_dynamic(const struct dl_phdr_info *info, const ElfW(Dyn) * d)
+{
+	struct relocations r = {.rela = NULL};
+
+	for (; d->d_tag != DT_NULL; d++) {
+		switch (d->d_tag) {
+		case DT_RELA: r.rela = at(info, d->d_un.d_ptr); break;
+		case DT_RELASZ: r.rela_count = d->d_un.d_val / sizeof(*r.rela); break;
+		case DT_RELACOUNT: r.relative_count = d->d_un.d_val; break;
+		case DT_JMPREL: r.plt = at(info, d->d_un.d_ptr); break;
+		case DT_PLTRELSZ: r.plt_count = d->d_un.d_val / sizeof(*r.plt); break;
+		}
+	}
+	return r;
+}
+
+static const ElfW(Phdr) * find_segment(const struct dl_phdr_info *info, uint32_t type)
+{
+	for (int i = 0; i < info->dlpi_phnum; i++) {
+		if (info->dlpi_phdr[i].p_type == type)
+			return &info->dlpi_phdr[i];
+	}
+	return NULL;
+}
+
+/* What was made read-only after relocation: whole pages. All of a module is opened at once, for its
+ * first word that is to be changed. */
+struct seal {
+	uint64_t start, end;
+	bool broken;
+};
+
+static struct seal find_seal(const struct dl_phdr_info *info)
+{
+	const ElfW(Phdr) *sealed = find_segment(info, PT_GNU_RELRO);
+	const uint64_t page = ~(uint64_t)(NVE_PAGE_BYTES - 1);
+	uint64_t start = sealed ? info->dlpi_addr + sealed->p_vaddr : 0;
+
+	return (struct seal){
+		.start = start & page,
+		.end = sealed ? (start + sealed->p_memsz) & page : 0,
+	};
+}
+
+/* Returns whether the word can be written. */
+static bool open_word(struct seal *seal, uint64_t addr)
+{
+	if (addr < seal->start || addr >= seal->end || seal->broken)
+		return true;
+	seal->broken = make(seal->start, seal->end - seal->start, PROT_READ | PROT_WRITE);
+	return seal->broken;
+}
+
+static void redirect(const struct withdrawal *w, const struct dl_phdr_info *info, struct seal *seal,
+		     const ElfW(Rela) * rela, size_t count)
+{
+	for (; count; count--, rela++) {
+		uint64_t addr = info->dlpi_addr + rela->r_offset;
+		uint64_t *word = (uint64_t *)(uintptr_t)addr;
+		void *next;
+
+		if (ELF64_R_TYPE(rela->r_info) == 0 || ELF64_R_SYM(rela->r_info) == 0 ||
+		    addr % sizeof(*word))
+			continue;
+		next = next_of(w, *word);
+		if (next && open_word(seal, addr))
+			__atomic_store_n(word, (uint64_t)(uintptr_t)next, __ATOMIC_RELAXED);
+	}
+}
+
+static int redirect_module(struct dl_phdr_info *info, size_t size, void *arg)
+{
+	const ElfW(Phdr) *dynamic = find_segment(info, PT_DYNAMIC);
+	const struct withdrawal *w = arg;
+	struct seal seal = find_seal(info);
+	struct relocations r;
+
+	(void)size;
+	if (!dynamic)
+		return 0;
+	r = read_dynamic(info, (const ElfW(Dyn) *)(uintptr_t)(info->dlpi_addr + dynamic->p_vaddr));
+	if (r.rela && r.relative_count <= r.rela_count)
+		redirect(w, info, &seal, r.rela + r.relative_count,
+			 r.rela_count - r.relative_count);
+	if (r.plt)
+		redirect(w, info, &seal, r.plt, r.plt_count);
+	if (seal.broken)
+		make(seal.start, seal.end - seal.start, PROT_READ);
+	return 0;
+}
+
+void nve_withdraw(const struct nve_withdraw_pair *pairs, size_t count, uint64_t start, uint64_t end)
+{
+	struct withdrawal w = {pairs, count, start, end};
+
+	hide(&w);
+	nve_real_alloc.dl_iterate_phdr(redirect_module, &w);
 }
 
 static void replace(const struct symbols *s, const struct nve_withdraw_pair *pair)
