@@ -4,6 +4,7 @@
 #include <cpuid.h>
 #include <string.h>
 #include <sys/auxv.h>
+#include <sys/platform/x86.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,9 +30,14 @@ void nve_cpu_context_setup(void)
 	static const uint8_t sized[] = {YMM, OPMASK, ZMM_HIGH, ZMM_16};
 	uint32_t a, b, c, d;
 
-	for (unsigned i = 0; i < sizeof(sized); i++)
-		if (__get_cpuid_count(0xd, sized[i], &a, &b, &c, &d) && a)
+	/* Each question costs microseconds in a virtual machine: those with an answer only. */
+	for (unsigned i = 0; i < sizeof(sized) && CPU_FEATURE_PRESENT(AVX); i++) {
+		if (sized[i] != YMM && !CPU_FEATURE_PRESENT(AVX512F))
+			break;
+		__cpuid_count(0xd, sized[i], a, b, c, d);
+		if (a)
 			layout.offset[sized[i]] = b;
+	}
 	layout.has_fsgsbase = getauxval(AT_HWCAP2) & HWCAP2_FSGSBASE;
 }
 

@@ -1,7 +1,7 @@
 #include "count/ahead/host.h"
 
-#include <cpuid.h>
 #include <stdint.h>
+#include <sys/platform/x86.h>
 
 #include "base/base.h"
 
@@ -120,25 +120,21 @@ static enum nve_vector_width widest_vectors(void)
 	return NVE_VECTOR_AVX;
 }
 
+/* The loader has asked the processor already; in a virtual machine each question is a trap. */
+static uint32_t known(unsigned leaf, enum cpuid_register_index word)
+{
+	return __x86_get_cpuid_feature_leaf(leaf)->cpuid_array[word];
+}
+
 void nve_host_setup(void)
 {
-	uint32_t a, b, c, d;
-
-	if (__get_cpuid(1, &a, &b, &c, &d)) {
-		host.words[L1_C] = c;
-		host.words[L1_D] = d;
-	}
-	if (__get_cpuid_count(7, 0, &a, &b, &c, &d)) {
-		uint32_t last = a;
-
-		host.words[L7_B] = b;
-		host.words[L7_C] = c;
-		host.words[L7_D] = d;
-		if (last >= 1 && __get_cpuid_count(7, 1, &a, &b, &c, &d))
-			host.words[L71_A] = a;
-	}
-	if (__get_cpuid(0x80000001, &a, &b, &c, &d))
-		host.words[X1_C] = c;
+	host.words[L1_C] = known(CPUID_INDEX_1, cpuid_register_index_ecx);
+	host.words[L1_D] = known(CPUID_INDEX_1, cpuid_register_index_edx);
+	host.words[L7_B] = known(CPUID_INDEX_7, cpuid_register_index_ebx);
+	host.words[L7_C] = known(CPUID_INDEX_7, cpuid_register_index_ecx);
+	host.words[L7_D] = known(CPUID_INDEX_7, cpuid_register_index_edx);
+	host.words[L71_A] = known(CPUID_INDEX_7_ECX_1, cpuid_register_index_eax);
+	host.words[X1_C] = known(CPUID_INDEX_80000001, cpuid_register_index_ecx);
 	host.vectors = widest_vectors();
 	host.has_vl = bit_of(L7_B, 31);
 	host.is_set_up = true;

@@ -1,6 +1,6 @@
 #include "count/ahead/touch.h"
 
-#include <cpuid.h>
+#include <sys/platform/x86.h>
 #include <errno.h>
 
 /*
@@ -89,9 +89,7 @@ int touch_pair(void *dst, uint64_t addr) __asm__("touch_pair");
 
 bool nve_touch_can_translate(void)
 {
-	unsigned a, b, c, d;
-
-	return __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_CLWB;
+	return CPU_FEATURE_PRESENT(CLWB);
 }
 
 int nve_touch_translate(uint64_t addr)
