@@ -64,7 +64,8 @@ struct nve_ahead {
 	struct nve_lateness lateness;
 	struct nve_pace pace;
 	struct nve_stream stream;
-	bool for_stream; /* the last window was on its account */
+	bool for_stream;   /* the last window was on its account */
+	uint64_t setup_ns; /* of this sample, spent on what all windows to come need */
 	/* the latency of its misses, fading sums */
 	uint64_t latency_ticks, latency_count;
 	uint64_t translated_ticks, translated_count; /* without page walks */
@@ -109,7 +110,7 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_p
 		return -ENOMEM;
 	nve_interp_setup(); /* without executable memory some results stay unknown: no failure */
 	nve_probe_start_mean(cal->probe_cycles_milli / 1e3);
-	return nve_probe_setup();
+	return 0;
 }
 
 void nve_ahead_set_sink(const struct nve_miss_sink *sink)
@@ -126,6 +127,7 @@ void nve_ahead_after_fork(void)
 {
 	nve_stop_names_forget();
 	nve_pages_after_fork();
+	nve_probe_after_fork();
 }
 
 static size_t ahead_bytes(void)
@@ -260,6 +262,17 @@ static uint64_t saved(const struct nve_window_result *r)
 	if (serial > 0)
 		ticks *= fmin(fmax(modelled / serial, 0), 1);
 	return nve_tsc_to_ns((uint64_t)ticks, shared.cal.tsc_khz);
+}
+
+/* Programs that end before their first window do without. */
+static void prepare(struct nve_ahead *a)
+{
+	uint64_t started_tsc = nve_tsc();
+
+	if (nve_probe_is_set_up())
+		return;
+	nve_probe_setup();
+	a->setup_ns = nve_tsc_to_ns(nve_tsc() - started_tsc, shared.cal.tsc_khz);
 }
 
 static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool after_syscall,
@@ -450,6 +463,7 @@ uint64_t nve_ahead_sample(struct nve_ahead *a, const ucontext_t *uc, uint64_t cp
 			       tick.delay_per_stall, miss.is_news);
 	keep_pace(a, uc, cpu_ns, in_kernel);
 	if (octave >= 0) {
+		prepare(a);
 		guard(true);
 		saved_ns = look(a, uc, octave, in_kernel, &r);
 		guard(false);
@@ -488,7 +502,8 @@ struct nve_stream *nve_ahead_stream(struct nve_ahead *a)
 void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns)
 {
 	if (!a->for_stream)
-		nve_budget_charge(&a->budget, cost_ns);
+		nve_budget_charge(&a->budget, cost_ns - (int64_t)a->setup_ns);
+	a->setup_ns = 0;
 }
 
 /* Shares of the epoch's answered time; where it has none, of the thread's; else of the process's.

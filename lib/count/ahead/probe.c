@@ -16,19 +16,20 @@ enum {
 	MEAN_HALVE = 8192,
 };
 
+enum stage { NONE, MAKING, MADE };
+
 static struct {
-	char *buffer;
+	_Atomic int stage;
+	char *_Atomic buffer; /* NULL: none yet */
 	_Atomic uint32_t next;
 	_Atomic uint64_t mean_ticks, mean_count;
 } state;
 
-int nve_probe_setup(void)
+static int make(void)
 {
 	size_t bytes = 2 * (size_t)NVE_PROBE_BYTES;
 	char *mem, *buffer;
 
-	if (state.buffer)
-		return 0;
 	mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (mem == MAP_FAILED)
 		return -errno;
@@ -45,20 +46,43 @@ int nve_probe_setup(void)
 	for (size_t i = 0; i < NVE_PROBE_BYTES; i += NVE_LINE_BYTES)
 		nve_arch_flush(buffer + i);
 	nve_arch_fence();
-	state.buffer = buffer;
+	atomic_store(&state.buffer, buffer);
 	return 0;
+}
+
+int nve_probe_setup(void)
+{
+	int none = NONE, rc;
+
+	if (!atomic_compare_exchange_strong(&state.stage, &none, MAKING))
+		return 0;
+	rc = make();
+	atomic_store(&state.stage, rc ? NONE : MADE);
+	return rc;
+}
+
+bool nve_probe_is_set_up(void)
+{
+	return atomic_load_explicit(&state.buffer, memory_order_relaxed) != NULL;
+}
+
+void nve_probe_after_fork(void)
+{
+	if (!nve_probe_is_set_up())
+		atomic_store(&state.stage, NONE);
 }
 
 uint32_t nve_probe_read(uint32_t count, uint64_t outlier_ticks, uint64_t *ticks)
 {
+	char *buffer = atomic_load(&state.buffer);
 	uint32_t good = 0;
 
-	if (!state.buffer)
+	if (!buffer)
 		return 0;
 	for (uint32_t i = 0; i < count; i++) {
 		/* An odd multiplier visits all lines in an order that no prefetcher follows. */
 		uint32_t n = atomic_fetch_add_explicit(&state.next, 1, memory_order_relaxed);
-		char *line = state.buffer + (size_t)(n * 20753u % LINES) * NVE_LINE_BYTES;
+		char *line = buffer + (size_t)(n * 20753u % LINES) * NVE_LINE_BYTES;
 		uint64_t t;
 
 		/* The line is not cached; this brings its translation, so that no page walk is

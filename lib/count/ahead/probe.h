@@ -4,17 +4,23 @@
  * same beside a pointer chase, so the ratio of both readings carries the chase's latency over to
  * now.
  *
- * Process-wide, thread-safe, signal-safe after setup.
+ * Process-wide, thread-safe, signal-safe.
  */
 #ifndef NVE_AHEAD_PROBE_H
 #define NVE_AHEAD_PROBE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 enum { NVE_PROBE_BYTES = 2 << 20 };
 
-/* Maps and flushes the buffer. 0 or -errno. */
+/* Maps and flushes the buffer, which takes some tenths of a millisecond; for the first who asks.
+ * Others go without until he is done. 0 or -errno. */
 int nve_probe_setup(void);
+bool nve_probe_is_set_up(void);
+
+/* In the child: who was setting up is not there any more. */
+void nve_probe_after_fork(void);
 
 /* Times count lines. Returns how many readings are good, and adds their TSC ticks, fences included,
  * to *ticks. Readings above outlier_ticks (interrupted) are left out. */
