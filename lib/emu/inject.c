@@ -30,7 +30,7 @@ enum {
 	SLEEP_MIN_NS = 1000000000, /* mode auto spins below: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
 	NEW_PAGES = 32,
-	SIGNAL_ROUNDS = 64,
+	SIGNAL_ROUNDS = 16,
 	/* Of wall time, from handler to handler of a thread that moves much: long beside what a
 	 * handler costs, short beside what loops take. */
 	FINE_NS = 500000,
