@@ -5,7 +5,8 @@
 
 #include "base/base.h"
 
-enum { FIT_BITS = 40, FIT_ROUNDS = 40 };
+#define FIT_MOST 0x1p40
+enum { FIT_ROUNDS = 40 };
 
 static double stall_of(const struct nve_region_part *p)
 {
@@ -35,17 +36,17 @@ static double written(const struct nve_region_part *parts, uint32_t count, doubl
  * logarithm, since the sum grows with it. */
 static double fitting_odds(const struct nve_region_part *parts, uint32_t count, double wanted)
 {
-	double low = -FIT_BITS, high = FIT_BITS;
+	double low = 1 / FIT_MOST, high = FIT_MOST;
 
 	for (int i = 0; i < FIT_ROUNDS; i++) {
-		double middle = (low + high) / 2;
+		double middle = sqrt(low * high);
 
-		if (written(parts, count, exp2(middle)) < wanted)
+		if (written(parts, count, middle) < wanted)
 			low = middle;
 		else
 			high = middle;
 	}
-	return exp2((low + high) / 2);
+	return sqrt(low * high);
 }
 
 void nve_region_parts_fit(const struct nve_epoch *whole, struct nve_region_part *parts,
