@@ -203,7 +203,8 @@ static int start_counting(void)
 		rc = choose_counters(true);
 	if (rc)
 		return rc;
-	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps, state.options.budget_ppm,
+	rc = nve_ahead_setup(&state.cal, state.options.dram_lat_ps,
+			     nve_options_budget_ppm(&state.options, dram_lat_ps()),
 			     state.host.library_start, state.host.library_end);
 	nve_placing_begin();
 	if (rc)

@@ -87,6 +87,14 @@ static inline bool nve_options_measure(const struct nve_options *o)
 	return nve_options_emulate(o) || o->heat;
 }
 
+/*
+ * What look-ahead may take, ppm. The budget is a price for delay that is right; where nothing can
+ * be owed, whatever look-ahead finds, since both latencies are DRAM's own and bandwidths have no
+ * limit, a quarter of it must do for the report's shares. Not where others live on its windows:
+ * heat, placement, regions that are emulated alone, a record to predict from.
+ */
+uint64_t nve_options_budget_ppm(const struct nve_options *o, uint64_t dram_lat_ps);
+
 /* Checks latencies against the DRAM latency in force. Returns 0, or -ERANGE with a message that
  * names both. */
 int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,

@@ -1,10 +1,13 @@
 /* Settings against what the machine has. */
 #include <errno.h>
+#include <stdbool.h>
 
 #include "base/base.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "base/quantity.h"
+
+enum { UNPAID_PARTS = 4 };
 
 static int check_latency(const char *name, uint64_t target_ps, uint64_t dram_lat_ps,
 			 const char *whose, struct nve_options_message *error)
@@ -30,6 +33,21 @@ int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,
 	if (!result)
 		result = check_latency("NVM_WLAT", o->wlat_ps, dram_lat_ps, whose, error);
 	return result;
+}
+
+static bool is_own(uint64_t target_ps, uint64_t dram_lat_ps)
+{
+	return !target_ps || target_ps == dram_lat_ps;
+}
+
+uint64_t nve_options_budget_ppm(const struct nve_options *o, uint64_t dram_lat_ps)
+{
+	bool owes = !is_own(o->rlat_ps, dram_lat_ps) || !is_own(o->wlat_ps, dram_lat_ps) ||
+		    o->rbw_bytes_per_s || o->wbw_bytes_per_s || o->device[0];
+	bool wanted = o->heat || o->placing != NVE_PLACE_ALL || o->record[0] ||
+		      o->regions == NVE_REGIONS_ONLY;
+
+	return owes || wanted ? o->budget_ppm : o->budget_ppm / UNPAID_PARTS;
 }
 
 static int check_bandwidth(const char *name, uint64_t target, uint64_t most,

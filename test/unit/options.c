@@ -416,6 +416,28 @@ static void latency_below_dram(void **state)
 	assert_int_equal(nve_options_check_latency(&options, 300500, &error), 0);
 }
 
+static uint64_t budget(const char *a, const char *b)
+{
+	assert_int_equal(parse("NVM_BUDGET=2%", a, b), 0);
+	return nve_options_budget_ppm(&options, 100000);
+}
+
+static void budget_where_nothing_can_be_owed(void **state)
+{
+	(void)state;
+	assert_int_equal(budget("NVM_RLAT=100", "NVM_WLAT=100"), 5000);
+	assert_int_equal(budget("NVM_WLAT=100", NULL), 5000);
+	assert_int_equal(budget("NVM_WLAT=101", NULL), 20000);
+	assert_int_equal(budget("NVM_RLAT=101", "NVM_WLAT=100"), 20000);
+	assert_int_equal(budget("NVM_WLAT=100", "NVM_RBW=2GB/s"), 20000);
+	assert_int_equal(budget("NVM_WLAT=100", "NVM_WBW=2GB/s"), 20000);
+	assert_int_equal(budget("NVM_WLAT=100", "NVM_DEVICE=optane"), 20000);
+	assert_int_equal(budget("NVM_WLAT=100", "NVM_HEAT=on"), 20000);
+	assert_int_equal(budget("NVM_WLAT=100", "NVM_PLACE=some/file"), 20000);
+	assert_int_equal(budget("NVM_WLAT=100", "NVM_RECORD=x"), 20000);
+	assert_int_equal(budget("NVM_WLAT=100", "NVM_REGIONS=only"), 20000);
+}
+
 static void bandwidth_above_the_machine(void **state)
 {
 	(void)state;
@@ -507,6 +529,7 @@ int main(void)
 		cmocka_unit_test(emulates_with_a_latency),
 		cmocka_unit_test(no_heat_of_a_record),
 		cmocka_unit_test(latency_below_dram),
+		cmocka_unit_test(budget_where_nothing_can_be_owed),
 		cmocka_unit_test(bandwidth_above_the_machine),
 		cmocka_unit_test(values_print_as_written),
 		cmocka_unit_test(defaults_print_as_documented),
