@@ -143,7 +143,8 @@ static const struct row rows[] = {
 	 .kind = KIND_QUANTITY, .member = MEMBER(epoch_ns), .units = ns_units,
 	 .initial = 20000000, .min = 100000, .max = 1000000000},
 	{{"NVM_BUDGET", "0.01% to 50% in steps of 0.0001%, as in 1%, 0.5%, 2", "1%",
-	  "share of a thread's time that look-ahead may take; a quarter of it where no delay can be owed"},
+	  "share of a thread's time that look-ahead may take; a quarter of it where no delay "
+	  "can be owed"},
 	 .kind = KIND_QUANTITY, .member = MEMBER(budget_ppm), .units = ppm_units,
 	 .initial = 10000, .min = 100, .max = 500000},
 	{{"NVM_INJECT", "auto, spin, sleep or off", "auto",
