@@ -85,17 +85,22 @@ static int flags_of_block(struct nve_shard *s, uint64_t addr, uint64_t tag)
 	return s->arena_flags[arena] ? s->arena_flags[arena] : nve_arena_flags(arena);
 }
 
-/* Small ones wait for their site to ask for them. */
-static inline bool keep(struct nve_shard *s, void *p, uint64_t bytes, uint64_t tag,
-			_Atomic uint64_t *where)
+/* Small ones wait for their site to ask for them. An empty bin is for whoever comes. */
+static inline bool keep(struct nve_shard *s, struct nve_shard_counts *c, void *p, uint64_t bytes,
+			uint64_t tag, _Atomic uint64_t *where)
 {
-	uint32_t site = nve_blocks_site(tag), units = (uint32_t)(bytes / NVE_BLOCKS_UNIT);
-	struct nve_bin *bin = nve_bins_of(s->bin, site, units);
+	uint32_t key = nve_bins_key(nve_blocks_site(tag), (uint32_t)(bytes / NVE_BLOCKS_UNIT));
+	struct nve_bin *bin = nve_bins_of(s->bin, key);
 
-	if (bytes > NVE_BINS_BYTES || !nve_bins_takes(bin, nve_bins_key(site, units)))
+	if (bytes > NVE_BINS_BYTES)
 		return false;
-	nve_bins_put(bin, nve_bins_key(site, units), p, where,
-		     (tag & NVE_BLOCKS_KEPT) | NVE_BLOCKS_LIVE);
+	if (!bin->count) {
+		bin->key = key;
+		bin->counts = c;
+	}
+	if (!nve_bins_takes(bin, key))
+		return false;
+	nve_bins_put(bin, p, where, tag & NVE_BLOCKS_KEPT);
 	return true;
 }
 
@@ -112,7 +117,7 @@ static inline __attribute__((always_inline)) void release(struct nve_shard *s, v
 	atomic_store_explicit(where, 0, memory_order_relaxed);
 	c = nve_shard_counts(s, nve_blocks_site(tag));
 	nve_counting_given(s, c, tag, bytes);
-	if (!keep(s, p, bytes, tag, where))
+	if (!keep(s, c, p, bytes, tag, where))
 		nve_arena_give(p, bytes, flags_of_block(s, addr, tag));
 }
 
@@ -160,10 +165,9 @@ void nve_alloc_free(void *p)
 {
 	struct nve_shard *s = nve_shard_self;
 	uint64_t addr = (uint64_t)(uintptr_t)p, bytes, tag;
-	struct nve_shard_counts *chunk, *c;
 	_Atomic uint64_t *where;
 	struct nve_bin *bin;
-	uint32_t site, units;
+	uint32_t key;
 
 	if (nve_unlikely(!nve_blocks_holds(addr))) {
 		config.next.free(p);
@@ -176,21 +180,16 @@ void nve_alloc_free(void *p)
 	s->busy = true;
 	where = nve_blocks_where(addr, &bytes);
 	tag = atomic_load_explicit(where, memory_order_relaxed);
-	site = nve_blocks_site(tag);
-	units = (uint32_t)(bytes / NVE_BLOCKS_UNIT);
-	chunk = atomic_load_explicit(&s->chunk[site / NVE_SITES_CHUNK], memory_order_relaxed);
-	bin = nve_bins_of(s->bin, site, units);
+	key = nve_bins_key(nve_blocks_site(tag), (uint32_t)(bytes / NVE_BLOCKS_UNIT));
+	bin = nve_bins_of(s->bin, key);
 	if (nve_unlikely((tag & (NVE_BLOCKS_LIVE | NVE_BLOCKS_TIMED)) != NVE_BLOCKS_LIVE ||
-			 bytes > NVE_BINS_BYTES || !chunk ||
-			 !nve_bins_takes(bin, nve_bins_key(site, units)))) {
+			 bytes > NVE_BINS_BYTES || !nve_bins_takes(bin, key))) {
 		release_normally(s, p);
 		return;
 	}
-	atomic_store_explicit(where, 0, memory_order_relaxed);
-	c = chunk + site % NVE_SITES_CHUNK;
-	c->frees++;
-	c->freed_bytes += bytes;
-	nve_bins_put(bin, nve_bins_key(site, units), p, where, tag);
+	bin->counts->frees++;
+	bin->counts->freed_bytes += bytes;
+	nve_bins_put(bin, p, where, tag);
 	s->busy = false;
 }
 
@@ -311,12 +310,40 @@ void *nve_alloc_called(size_t size, const struct nve_caller *caller)
 	return allocate_or(size, *caller);
 }
 
+/* By size in units of 16 bytes, the allocator's, in the same. */
+static const uint8_t rounded_units[NVE_BINS_BYTES / NVE_BLOCKS_UNIT + 1] = {
+	1,  1,  2,  3,  4,  5,  6,  7,  8,  10, 10, 12, 12, 14, 14, 16, 16,
+	20, 20, 20, 20, 24, 24, 24, 24, 28, 28, 28, 28, 32, 32, 32, 32,
+};
+
+/* bytes: as rounded. */
+static inline void *take_small(struct nve_shard *s, struct nve_shard_counts *c, uint32_t site,
+			       uint32_t bytes, uint64_t tag)
+{
+	uint32_t key = nve_bins_key(site, bytes / NVE_BLOCKS_UNIT);
+	struct nve_bin *bin = nve_bins_of(s->bin, key);
+	void *p;
+
+	if (bytes <= NVE_BINS_BYTES && nve_bins_has(bin, key))
+		return nve_bins_get(bin, tag);
+	tag |= (uint64_t)site << NVE_BLOCKS_SITE_SHIFT;
+	if (nve_unlikely(c->flags)) {
+		p = nve_arena_take_from(bytes, flags_of_site(s, c, site));
+		tag |= NVE_BLOCKS_OWN;
+	} else {
+		p = nve_arena_take(bytes);
+	}
+	if (nve_likely(p != NULL))
+		nve_blocks_set((uint64_t)(uintptr_t)p, bytes, tag);
+	return p;
+}
+
 static __attribute__((noinline)) void *allocate_small(size_t size, struct nve_caller caller)
 {
 	struct nve_shard *s = nve_shard_self;
 	struct nve_shard_counts *c;
 	uint32_t bytes, site;
-	uint64_t tag;
+	uint64_t tag = NVE_BLOCKS_LIVE;
 	void *p;
 
 	if (nve_unlikely(size > NVE_BLOCKS_SMALL_MAX || size < config.min_bytes || !s || s->busy))
@@ -324,30 +351,15 @@ static __attribute__((noinline)) void *allocate_small(size_t size, struct nve_ca
 	s->busy = true;
 	bytes = nve_blocks_rounded((uint32_t)NVE_MAX(size, (size_t)NVE_BLOCKS_UNIT));
 	site = nve_caller_site(s, caller);
-	tag = NVE_BLOCKS_LIVE;
 	if (nve_unlikely(!--s->tick))
 		tag |= look_closely(s, caller, &site);
-	tag |= (uint64_t)site << NVE_BLOCKS_SITE_SHIFT;
 	c = nve_shard_counts(s, site);
-	if (nve_unlikely(c->flags)) {
-		p = nve_arena_take_from(bytes, flags_of_site(s, c, site));
-		tag |= NVE_BLOCKS_OWN;
-	} else {
-		p = nve_arena_take(bytes);
-	}
-	if (nve_likely(p != NULL)) {
-		nve_blocks_set((uint64_t)(uintptr_t)p, bytes, tag);
+	p = take_small(s, c, site, bytes, tag);
+	if (nve_likely(p != NULL))
 		nve_counting_taken(s, c, site, bytes);
-	}
 	s->busy = false;
 	return nve_likely(p != NULL) ? p : config.next.malloc(size);
 }
-
-/* By size in units of 16 bytes, the allocator's, in the same. */
-static const uint8_t rounded_units[NVE_BINS_BYTES / NVE_BLOCKS_UNIT + 1] = {
-	1,  1,  2,  3,  4,  5,  6,  7,  8,  10, 10, 12, 12, 14, 14, 16, 16,
-	20, 20, 20, 20, 24, 24, 24, 24, 28, 28, 28, 28, 32, 32, 32, 32,
-};
 
 /* The site has more than ever since it was published. The shard is busy, and no more afterwards. */
 static __attribute__((noinline)) void *note_high(struct nve_shard *s, struct nve_shard_counts *c,
@@ -368,7 +380,7 @@ void *nve_alloc_malloc(size_t size)
 	const struct nve_shard_path *path;
 	struct nve_shard_counts *c;
 	struct nve_bin *bin;
-	uint32_t units;
+	uint32_t units, key;
 	void *p;
 
 	if (nve_unlikely(!s || size > NVE_BINS_BYTES || size < config.min_bytes || s->busy))
@@ -378,14 +390,15 @@ void *nve_alloc_malloc(size_t size)
 		return allocate_small(size, caller);
 	s->busy = true;
 	units = rounded_units[(size + NVE_BLOCKS_UNIT - 1) / NVE_BLOCKS_UNIT];
-	bin = nve_bins_of(s->bin, path->site, units);
-	if (nve_unlikely(!bin->count || bin->key != nve_bins_key(path->site, units))) {
+	key = nve_bins_key(path->site, units);
+	bin = nve_bins_of(s->bin, key);
+	if (nve_unlikely(!nve_bins_has(bin, key))) {
 		s->busy = false;
 		return allocate_small(size, caller);
 	}
 	s->tick--;
-	p = nve_bins_get(bin);
-	c = path->counts;
+	p = nve_bins_get(bin, NVE_BLOCKS_LIVE);
+	c = bin->counts;
 	c->allocations++;
 	c->bytes += units * NVE_BLOCKS_UNIT;
 	if (nve_unlikely(nve_counting_held(c) > c->high_bytes))

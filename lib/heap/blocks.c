@@ -167,16 +167,18 @@ static bool find_on_page(uint64_t addr, uint64_t at, struct nve_blocks_block *bl
 	struct nve_blocks_page *page = nve_blocks_page(at);
 	uint64_t shape = atomic_load_explicit(&page->shape, memory_order_relaxed);
 	uint32_t shift = nve_blocks_shape_shift(shape);
-	uint64_t tag = atomic_load_explicit(&page->tag, memory_order_acquire), step;
+	uint64_t tag = atomic_load_explicit(&page->tag, memory_order_acquire), step, first;
 
 	if (shift == NVE_BLOCKS_REST || shift < 4)
 		return false;
 	if (shift >= NVE_BLOCKS_WIDE)
 		return is_in(addr, at, shape, tag, block);
 	step = 1ull << shift;
+	first = nve_blocks_first_tags(at);
 	/* It is shorter than twice the step. */
 	for (int i = 0; i < 3; i++, at -= step) {
-		tag = atomic_load_explicit(nve_blocks_tag(at, shift), memory_order_acquire);
+		tag = atomic_load_explicit(nve_blocks_tag_of(first, at, shift),
+					   memory_order_acquire);
 		if (is_in(addr, at, shape, tag, block))
 			return true;
 		if ((at & (NVE_PAGE_BYTES - 1)) < step)

@@ -37,13 +37,14 @@ static inline void nve_blocks_set(uint64_t addr, uint32_t rounded, uint64_t tag)
 	uint64_t old = atomic_load_explicit(&page->shape, memory_order_relaxed);
 	uint32_t shift = nve_blocks_shift(rounded);
 	uint64_t shape = nve_blocks_shape(old, shift, rounded);
-	_Atomic uint64_t *where =
-		shift < NVE_BLOCKS_WIDE ? nve_blocks_tag(addr, shift) : &page->tag;
 
 	tag |= (addr & ((1u << shift) - 1)) >> 4 << NVE_BLOCKS_START_SHIFT;
-	if (nve_unlikely(old != shape))
+	if (nve_unlikely(old != shape)) {
 		atomic_store_explicit(&page->shape, shape, memory_order_relaxed);
-	atomic_store_explicit(where, tag, memory_order_release);
+		atomic_store_explicit(&page->tag, nve_blocks_first_tags(addr),
+				      memory_order_relaxed);
+	}
+	atomic_store_explicit(nve_blocks_tag(page, addr, shift), tag, memory_order_release);
 }
 
 /* The same of a block of whole pages. */
@@ -57,7 +58,7 @@ static inline _Atomic uint64_t *nve_blocks_where(uint64_t addr, uint64_t *bytes)
 	uint32_t shift = nve_blocks_shape_shift(shape);
 
 	*bytes = nve_blocks_shape_bytes(shape);
-	return nve_likely(shift < NVE_BLOCKS_WIDE) ? nve_blocks_tag(addr, shift) : &page->tag;
+	return nve_blocks_tag(page, addr, shift);
 }
 
 /* Does that tag belong to a block that begins at addr? */

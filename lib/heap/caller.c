@@ -48,13 +48,16 @@ static void keep(struct nve_shard *s, struct nve_caller caller, const uint64_t *
 		return;
 	path->frame = caller.frame;
 	path->site = site;
-	path->counts = nve_shard_counts(s, site);
 	for (uint32_t i = 1; i < count; i++)
 		path->address[i - 1] = address[i];
 	if (!find_slots(s, path, count - 1))
 		return;
 	path->checks = (uint16_t)(count - 1);
-	path->quick = !path->ambiguous && path->checks >= NVE_SHARD_PATH_QUICK;
+	for (uint32_t i = count - 1; path->checks && i < NVE_SHARD_PATH_QUICK; i++) {
+		path->address[i] = path->address[i - 1];
+		path->slot[i] = path->slot[i - 1];
+	}
+	path->quick = !path->ambiguous && path->checks;
 	*key = caller.address;
 }
 
@@ -105,7 +108,7 @@ void nve_caller_check(struct nve_shard *s, struct nve_caller caller, bool unwind
 			s->path[i].caller = 0;
 		return;
 	}
-	if (path->site != *site || !nve_caller_is(path, caller) || !path->checks || !unwinds)
+	if (!unwinds || path->site != *site || !path->checks || !nve_caller_is(path, caller))
 		return;
 	count = nve_unwind(caller.address, address, depth);
 	unwound = count ? nve_sites_of_path(NVE_HEAP_BLOCK, address, count) : NVE_HEAP_SITE_NONE;

@@ -63,15 +63,14 @@ static inline bool nve_caller_is(const struct nve_shard_path *path, struct nve_c
 	return true;
 }
 
-/* As far as it goes for a small block. */
+/* As far as it goes for a small block; false: it takes the whole. */
 static inline bool nve_caller_is_likely(const struct nve_shard_path *path, struct nve_caller caller)
 {
 	const uint64_t *stack = (const uint64_t *)(uintptr_t)caller.frame;
 
-	if (nve_unlikely(path->caller != caller.address || path->frame != caller.frame))
+	if (nve_unlikely(path->caller != caller.address || path->frame != caller.frame ||
+			 !path->quick))
 		return false;
-	if (nve_unlikely(!path->quick))
-		return nve_caller_is(path, caller);
 	return stack[path->slot[0]] == path->address[0] &&
 	       stack[path->slot[1]] == path->address[1] && stack[path->slot[2]] == path->address[2];
 }

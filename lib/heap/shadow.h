@@ -30,7 +30,8 @@ enum {
 };
 
 /* shape: arena (16 bits), shift or one of the two above (8), size in units of 16 bytes (40).
- * tag: of the block that begins here; of REST, how many pages ahead its head is. */
+ * tag: of the block that begins here; of REST, how many pages ahead its head is; of a page of small
+ * blocks, where its first tags stand, which is a multiple of 64: nothing live. */
 struct nve_blocks_page {
 	_Atomic uint64_t shape, tag;
 };
@@ -80,18 +81,34 @@ static inline struct nve_blocks_page *nve_blocks_page(uint64_t addr)
 	return nve_blocks.pages + ((addr - nve_blocks.base) >> NVE_BLOCKS_PAGE_SHIFT);
 }
 
-/* Where the tag of a block stands that begins at addr, on a page of that shift. */
-static inline _Atomic uint64_t *nve_blocks_tag(uint64_t addr, uint32_t shift)
+/* Where the tags of the first eight blocks stand of the page that addr is on. */
+static inline uint64_t nve_blocks_first_tags(uint64_t addr)
 {
-	uint64_t at = addr - nve_blocks.base, index = (at & (NVE_PAGE_BYTES - 1)) >> shift;
+	uint64_t at = addr - nve_blocks.base;
 	uint64_t segment = at >> NVE_BLOCKS_SEGMENT_SHIFT << (NVE_BLOCKS_SEGMENT_SHIFT - 1);
 	uint64_t page = (at >> NVE_BLOCKS_PAGE_SHIFT) &
 			((1u << (NVE_BLOCKS_SEGMENT_SHIFT - NVE_BLOCKS_PAGE_SHIFT)) - 1);
 
-	return (_Atomic uint64_t *)(nve_blocks.tags + segment +
-				    (index >> 3 << NVE_BLOCKS_PLANE_SHIFT) +
-				    page * NVE_LINE_BYTES) +
+	return (uint64_t)(uintptr_t)nve_blocks.tags + segment + page * NVE_LINE_BYTES;
+}
+
+/* Of the first eight given, and a block at addr. */
+static inline _Atomic uint64_t *nve_blocks_tag_of(uint64_t first, uint64_t addr, uint32_t shift)
+{
+	uint64_t index = (addr & (NVE_PAGE_BYTES - 1)) >> shift;
+
+	return (_Atomic uint64_t *)(uintptr_t)(first + (index >> 3 << NVE_BLOCKS_PLANE_SHIFT)) +
 	       (index & 7);
+}
+
+/* Where the tag of a block stands that begins at addr, on that page, whose entry says shift. */
+static inline _Atomic uint64_t *nve_blocks_tag(struct nve_blocks_page *page, uint64_t addr,
+					       uint32_t shift)
+{
+	if (nve_unlikely(shift >= NVE_BLOCKS_WIDE))
+		return &page->tag;
+	return nve_blocks_tag_of(atomic_load_explicit(&page->tag, memory_order_relaxed), addr,
+				 shift);
 }
 
 static inline uint32_t nve_blocks_shape_shift(uint64_t shape)

@@ -20,7 +20,7 @@
 
 enum {
 	NVE_SHARD_PATHS = 1024,
-	NVE_SHARD_PATH_QUICK = 3,  /* made of small blocks of most paths */
+	NVE_SHARD_PATH_QUICK = 3, /* made of small blocks of most paths; the last may be repeated */
 	NVE_SHARD_PATH_DEPTH = 17, /* deeper paths are unwound each time */
 	NVE_SHARD_DEFERRED = 128,
 };
@@ -43,8 +43,7 @@ struct nve_shard_sums {
 /* A call path: where on the stack its return addresses stand, and what they were. It is the same
  * again when caller and frame are, and all of these. */
 struct nve_shard_path {
-	uint64_t caller, frame;          /* frame: the caller's stack pointer at the call */
-	struct nve_shard_counts *counts; /* of the site */
+	uint64_t caller, frame; /* frame: the caller's stack pointer at the call */
 	uint32_t site;
 	uint16_t checks;
 	bool quick;     /* enough addresses, and not ambiguous: */
