@@ -45,6 +45,35 @@ static void lengths(void **state)
 	assert_int_equal(nve_budget_steps(&b, 3), 65536 + RUN_AHEAD);
 }
 
+/* Samples without a window may cost so much that they need a part of what windows have. */
+static void dear_samples_leave_less_for_windows(void **state)
+{
+	const int64_t cost[] = {0, 5000, 20000};
+	int64_t windows[3] = {0}, spent, total = 20000ll * SAMPLE_NS;
+
+	(void)state;
+	for (int i = 0; i < 3; i++) {
+		nve_budget_start(&b, RUN_AHEAD);
+		spent = 0;
+		for (int64_t sample = 0; sample < 20000; sample++) {
+			int octave = choose(SAMPLE_NS, PERCENT, true, false);
+			int64_t paid = octave < 0 ? cost[i] : (int64_t)WINDOW_NS << 2 * octave;
+
+			if (octave >= 0)
+				nve_budget_took(&b, octave, nve_budget_steps(&b, octave), 100, 0,
+						(double)(windows[i] % 2));
+			nve_budget_charge(&b, paid);
+			windows[i] += octave >= 0;
+			spent += paid;
+		}
+		assert_true(spent < total / 100 + 2000000);
+		assert_true(windows[i] > 500);
+	}
+	/* what is little enough costs none */
+	assert_int_equal(windows[0], windows[1]);
+	assert_true(windows[2] < windows[1]);
+}
+
 static void stays_within(void **state)
 {
 	int windows[4] = {0};
@@ -212,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(lengths),
+		cmocka_unit_test(dear_samples_leave_less_for_windows),
 		cmocka_unit_test(stays_within),
 		cmocka_unit_test(nothing_new_costs_less),
 		cmocka_unit_test(no_budget_no_window),

@@ -11,6 +11,7 @@ enum {
 	 * out of the caches, needs the rest */
 	USUAL_SHARE_PPM = 600000,
 	LONG_SHARE_PPM = 250000,
+	REST_MAX_NS = 1000000,
 	IDLE_WINDOWS = 4,     /* in a row without a miss: then a quarter will do */
 	EXPECTED_WINDOWS = 8, /* in a row that told nothing new: then half will do */
 	NEWS_WINDOWS = 8,     /* after one that contradicts as many */
@@ -108,6 +109,9 @@ int nve_budget_choose(struct nve_budget *b, const struct nve_budget_sample *samp
 
 	earn(&b->tokens_ns, sample->cpu_ns, budget_ppm, USUAL_SHARE_PPM / part);
 	earn(&b->long_tokens_ns, sample->cpu_ns, budget_ppm, LONG_SHARE_PPM / part);
+	earn(&b->rest_ns, sample->cpu_ns, budget_ppm,
+	     PPM - USUAL_SHARE_PPM / part - LONG_SHARE_PPM / part);
+	b->rest_ns = NVE_MIN(b->rest_ns, (int64_t)REST_MAX_NS);
 	if (spoils(b, sample->disturbed) || sample->cpu_ns < MIN_GAP_NS)
 		return -1;
 	octave = by_tokens(b, sample->known);
@@ -142,12 +146,22 @@ void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, uint32_t 
 		compare(b, share, misses ? (double)written / misses : 0);
 }
 
+/* A sample without a window is paid by the rest; what that has not, windows must do without. */
+static void charge_rest(struct nve_budget *b, int64_t cost_ns)
+{
+	b->rest_ns -= cost_ns;
+	b->tokens_ns += NVE_MIN(b->rest_ns, (int64_t)0);
+	b->rest_ns = NVE_MAX(b->rest_ns, (int64_t)0);
+}
+
 void nve_budget_charge(struct nve_budget *b, int64_t cost_ns)
 {
 	double per_step = (double)cost_ns / NVE_MAX(b->paying_steps, 1u);
 
-	if (!b->paying_steps)
+	if (!b->paying_steps) {
+		charge_rest(b, cost_ns);
 		return;
+	}
 	if (!b->paid_by_delay && b->paying_octave > 0) {
 		b->long_tokens_ns -= cost_ns;
 		b->long_octave = b->long_octave % WINDOW_OCTAVES + 1;

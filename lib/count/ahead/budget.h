@@ -15,6 +15,7 @@
 struct nve_budget {
 	uint32_t run_ahead;                /* instructions that each window has on top */
 	int64_t tokens_ns, long_tokens_ns; /* for usual and for long windows */
+	int64_t rest_ns;                   /* for samples without a window */
 	int long_octave;                   /* of the next long window */
 	int paying_octave;                 /* of the window that the next charge is for */
 	uint32_t paying_steps;             /* its length; 0: no window */
@@ -58,8 +59,8 @@ int nve_budget_choose(struct nve_budget *b, const struct nve_budget_sample *samp
 void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, uint32_t misses,
 		     uint32_t written, double share);
 
-/* What the sample cost in all, savings subtracted. One without a window is paid by what the budget
- * leaves. */
+/* What the sample cost in all, savings subtracted. One without a window is paid by what windows
+ * leave of the budget; where that is not enough, there are fewer windows. */
 void nve_budget_charge(struct nve_budget *b, int64_t cost_ns);
 
 #endif
