@@ -11,6 +11,7 @@
 #include "counters.h"
 #include "heap/heap.h"
 #include "heap/heat.h"
+#include "heap/resident.h"
 
 enum { THREAD_ROWS = 1024, PROCESS_ROWS = 8192, LISTED = 4096, PPM = 1000000 };
 
@@ -29,6 +30,7 @@ static struct {
 	uint32_t arena_count, kind_count;
 	/* of the last snapshot: stall time over that of look-ahead, and of one access */
 	double scale, access_ns;
+	struct nve_resident resident; /* of the last snapshot */
 } state;
 
 static const char *const kind_names[] = {
@@ -197,7 +199,8 @@ static uint64_t site_key(uint32_t id)
 	return NVE_HEAT_KEY(NVE_HEAT_SITE, NVE_HEAT_PLACE(site.kind, 0, id));
 }
 
-/* Those that own the most memory. Returns how many there are, listed or not. */
+/* Those that own the most memory, or did; none that never had any. Returns how many there are,
+ * listed or not. */
 static uint64_t list_cold(void)
 {
 	struct listed *cold = state.list + state.listed;
@@ -212,6 +215,8 @@ static uint64_t list_cold(void)
 			continue;
 		nve_heap_site_counts(id, &counts);
 		all++;
+		if (!counts.allocations)
+			continue;
 		keep_heaviest(cold, &count, room, (struct listed){key, counts.peak_bytes});
 	}
 	sort(cold, count);
@@ -259,6 +264,16 @@ static void fill_frames(struct nve_heat_site *s, const struct nve_heap_site *sit
 	s->frame = frames;
 }
 
+/* Of stacks it is not known. */
+static void fill_resident(struct nve_heat_site *s, uint32_t id, unsigned kind)
+{
+	s->resident_known = id < state.resident.sites && state.resident.bytes &&
+			    (kind == NVE_HEAP_BLOCK || kind == NVE_HEAP_MAPPED ||
+			     kind == NVE_HEAP_DATA || kind == NVE_HEAP_BREAK);
+	if (s->resident_known)
+		s->resident_bytes = state.resident.bytes[id];
+}
+
 static void fill_counts(struct nve_heat_site *s, uint32_t id)
 {
 	struct nve_heap_counts c;
@@ -287,6 +302,7 @@ static void fill_site(size_t i, struct nve_heat_site *s)
 	if (!id || nve_heap_site(id, &site))
 		return;
 	fill_frames(s, &site);
+	fill_resident(s, id, kind);
 	if (kind == NVE_HEAP_BLOCK || kind == NVE_HEAP_MAPPED)
 		fill_counts(s, id);
 }
@@ -357,6 +373,8 @@ void nve_heat_fill(struct nve_heat_snapshot *s, const struct nve_totals *totals,
 	fill_scale(totals);
 	list_hot();
 	cold = list_cold();
+	nve_resident_forget(&state.resident);
+	nve_resident_measure(&state.resident);
 	attributed = floor((double)state.shown->stall_ns * state.scale);
 	*s = (struct nve_heat_snapshot){
 		.on = true,
@@ -368,6 +386,7 @@ void nve_heat_fill(struct nve_heat_snapshot *s, const struct nve_totals *totals,
 		.arenas = state.arena_count,
 		.kinds = state.kind_count,
 		.modules = nve_heap_module_count(),
+		.resident_every = state.resident.bytes ? state.resident.every : 0,
 		.bucket_ns = (uint64_t)NVE_HEAT_SECOND_NS << state.shown->doublings,
 		.site = fill_site,
 		.arena = fill_arena,

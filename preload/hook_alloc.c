@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "heap/alloc.h"
 #include "heap/caller.h"
@@ -65,7 +66,7 @@ struct nve_alloc_next nve_hook_alloc_next(void)
 {
 	nve_real_alloc_setup();
 	/* Not while they are looked for: some of them may be needed for that. */
-	if (nve_real_alloc.dlclose && table.malloc == first_malloc)
+	if (nve_real_alloc.prlimit64 && table.malloc == first_malloc)
 		table = nve_real_alloc;
 	return (struct nve_alloc_next){
 		.malloc = nve_real_alloc.malloc,
@@ -120,6 +121,39 @@ static int close_module(void *handle)
 	return result;
 }
 
+/* What we have reserved of the address space counts: it must fit before a limit comes. */
+static void make_room(pid_t pid, enum __rlimit_resource what, uint64_t bytes)
+{
+	if (what == RLIMIT_AS && (!pid || pid == getpid()))
+		nve_alloc_limit(bytes);
+}
+
+static int limit(__rlimit_resource_t what, const struct rlimit *given)
+{
+	make_room(0, what, given ? given->rlim_cur : RLIM_INFINITY);
+	return nve_real_alloc.setrlimit(what, given);
+}
+
+static int limit64(__rlimit_resource_t what, const struct rlimit64 *given)
+{
+	make_room(0, what, given ? given->rlim_cur : RLIM64_INFINITY);
+	return nve_real_alloc.setrlimit64(what, given);
+}
+
+static int limit_of(pid_t pid, enum __rlimit_resource what, const struct rlimit *given,
+		    struct rlimit *old)
+{
+	make_room(pid, what, given ? given->rlim_cur : RLIM_INFINITY);
+	return nve_real_alloc.prlimit(pid, what, given, old);
+}
+
+static int limit64_of(pid_t pid, enum __rlimit_resource what, const struct rlimit64 *given,
+		      struct rlimit64 *old)
+{
+	make_room(pid, what, given ? given->rlim_cur : RLIM64_INFINITY);
+	return nve_real_alloc.prlimit64(pid, what, given, old);
+}
+
 /* Our hooks, and what is behind each. */
 static const struct {
 	const char *name;
@@ -164,6 +198,10 @@ int nve_hook_alloc_begin(void)
 		.munmap = nve_mapped_munmap,
 		.dl_iterate_phdr = iterate,
 		.dlclose = close_module,
+		.setrlimit = limit,
+		.setrlimit64 = limit64,
+		.prlimit = limit_of,
+		.prlimit64 = limit64_of,
 	};
 	return 0;
 }

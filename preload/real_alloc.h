@@ -1,7 +1,7 @@
 /*
- * The calls by which memory is had, and two that tell of the loader: one row each, from which come
- * the functions behind ours (hook_alloc.c) and, where nobody asks for sites, the withdrawal of our
- * hooks (withdraw.c).
+ * The calls by which memory is had or limited, and two that tell of the loader: one row each, from
+ * which come the functions behind ours (hook_alloc.c) and, where nobody asks for sites, the
+ * withdrawal of our hooks (withdraw.c).
  *
  * X(type, name, parameters, arguments)
  */
@@ -11,6 +11,7 @@
 #include <link.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 typedef int nve_phdr_fn(struct dl_phdr_info *info, size_t size, void *arg);
@@ -34,7 +35,14 @@ typedef int nve_phdr_fn(struct dl_phdr_info *info, size_t size, void *arg);
 	  (addr, size, prot, flags, fd, offset))                                                   \
 	X(int, munmap, (void *addr, size_t size), (addr, size))                                    \
 	X(int, dl_iterate_phdr, (nve_phdr_fn *visit, void *arg), (visit, arg))                     \
-	X(int, dlclose, (void *handle), (handle))
+	X(int, dlclose, (void *handle), (handle))                                                  \
+	X(int, setrlimit, (__rlimit_resource_t what, const struct rlimit *limit), (what, limit))   \
+	X(int, setrlimit64, (__rlimit_resource_t what, const struct rlimit64 *limit),              \
+	  (what, limit))                                                                           \
+	X(int, prlimit, (pid_t pid, enum __rlimit_resource what, const struct rlimit *limit,       \
+	  struct rlimit *old), (pid, what, limit, old))                                            \
+	X(int, prlimit64, (pid_t pid, enum __rlimit_resource what, const struct rlimit64 *limit,   \
+	  struct rlimit64 *old), (pid, what, limit, old))
 /* clang-format on */
 
 #define NVE_REAL_ALLOC_MEMBER(type, name, params, args) type(*name) params;

@@ -25,16 +25,33 @@ static struct nve_alloc_config config;
 static uint64_t started_ticks, started_ns;
 
 /* Of an address space that has a limit, we take a part. */
-static uint64_t space_wanted(void)
+static uint64_t space_within(uint64_t limit)
 {
 	uint64_t wanted = space_bytes;
-	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur == RLIM_INFINITY)
-		return wanted;
-	while (wanted > limit.rlim_cur / 8)
+	while (limit != RLIM_INFINITY && wanted > limit / 8)
 		wanted /= 2;
 	return wanted;
+}
+
+static uint64_t space_wanted(void)
+{
+	struct rlimit limit;
+
+	return space_within(getrlimit(RLIMIT_AS, &limit) ? RLIM_INFINITY : limit.rlim_cur);
+}
+
+void nve_alloc_limit(uint64_t bytes)
+{
+	int error = errno;
+	struct nve_shard *s = nve_shard_take();
+
+	/* A handler that has interrupted one of us must not wait for its locks. */
+	if (!s)
+		return;
+	nve_blocks_shrink(space_within(bytes));
+	s->busy = false;
+	errno = error;
 }
 
 int nve_alloc_setup(const struct nve_alloc_config *given)

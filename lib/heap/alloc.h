@@ -52,6 +52,10 @@ size_t nve_alloc_usable_size(void *p);
 struct nve_caller;
 void *nve_alloc_called(size_t size, const struct nve_caller *caller);
 
+/* The process is about to limit its address space to so many bytes (UINT64_MAX: not): of what we
+ * have reserved, as much as such a limit leaves is kept. Blocks beyond that have no sites. */
+void nve_alloc_limit(uint64_t bytes);
+
 /* By the rate of the counter since setup. */
 uint64_t nve_alloc_ticks_to_ns(uint64_t ticks);
 

@@ -100,6 +100,33 @@ void *nve_blocks_grow(uint64_t size, uint64_t alignment, uint32_t arena)
 	return (void *)(uintptr_t)start;
 }
 
+uint64_t nve_blocks_used(void)
+{
+	return atomic_load(&growth.used);
+}
+
+static void give_back(void *first, uint64_t kept, uint64_t bytes)
+{
+	munmap((char *)first + kept, bytes - kept);
+}
+
+void nve_blocks_shrink(uint64_t bytes)
+{
+	uint64_t all;
+
+	nve_lock_take(&growth.lock);
+	all = nve_blocks.bytes;
+	bytes = NVE_MAX(bytes, growth.shadowed);
+	if (bytes < all) {
+		/* What others map there is not ours. */
+		nve_blocks.bytes = bytes;
+		give_back((void *)(uintptr_t)nve_blocks.base, bytes, all);
+		give_back(nve_blocks.tags, bytes / 2, all / 2);
+		give_back(nve_blocks.pages, entries_bytes(bytes), entries_bytes(all));
+	}
+	nve_lock_release(&growth.lock);
+}
+
 void nve_blocks_before_fork(void)
 {
 	nve_lock_take(&growth.lock);
@@ -205,7 +232,7 @@ int nve_blocks_find(uint64_t addr, struct nve_blocks_block *block)
 
 	*block = (struct nve_blocks_block){0};
 	/* The shadow of what no arena has taken cannot be read. */
-	if (addr - nve_blocks.base >= atomic_load(&growth.used))
+	if (addr - nve_blocks.base >= nve_blocks_used())
 		return -ENOENT;
 	shape = atomic_load_explicit(&page->shape, memory_order_relaxed);
 	block->arena = (uint32_t)(shape & 0xffff);

@@ -25,6 +25,12 @@ int nve_blocks_setup(uint64_t bytes, uint64_t least);
 /* A piece for an arena: zeroed memory. size: of whole pages. NULL: none left, or no memory. */
 void *nve_blocks_grow(uint64_t size, uint64_t alignment, uint32_t arena);
 
+/* How many bytes arenas have taken, from the beginning on. Signal-safe. */
+uint64_t nve_blocks_used(void);
+
+/* Gives back the address space beyond bytes that no arena has taken yet, with its shadow. */
+void nve_blocks_shrink(uint64_t bytes);
+
 /* Around a fork. */
 void nve_blocks_before_fork(void);
 void nve_blocks_after_fork(void);

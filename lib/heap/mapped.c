@@ -151,6 +151,25 @@ int nve_mapped_find(uint64_t addr, struct nve_range *found)
 	return nve_ranges_find(&state.snapshot, addr, found);
 }
 
+static bool has_pages_of_its_own(const struct nve_range *range)
+{
+	return range->kind == NVE_HEAP_MAPPED || range->kind == NVE_HEAP_DATA ||
+	       range->kind == NVE_HEAP_BREAK;
+}
+
+void nve_mapped_each(void (*visit)(const struct nve_range *range, void *arg), void *arg)
+{
+	const struct nve_ranges *lists[] = {&state.by_program, &state.snapshot};
+
+	for (size_t i = 0; i < NVE_ARRAY_SIZE(lists); i++) {
+		struct nve_range range;
+
+		for (uint32_t at = 0; !nve_ranges_at(lists[i], at, &range); at++)
+			if (has_pages_of_its_own(&range))
+				visit(&range, arg);
+	}
+}
+
 /* ---- the snapshot ---- */
 
 /* What follows a module's data without a name is its zeroed data. */

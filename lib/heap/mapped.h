@@ -29,6 +29,10 @@ void *nve_mapped_mremap(void *addr, size_t old_size, size_t size, int flags, voi
 /* Whose it is. 0 or -ENOENT. Signal-safe. */
 int nve_mapped_find(uint64_t addr, struct nve_range *found);
 
+/* What the program has mapped, data of modules, and the break. Others may change the list
+ * meanwhile: a range that moves in it may be left out, or come twice. */
+void nve_mapped_each(void (*visit)(const struct nve_range *range, void *arg), void *arg);
+
 /* Around a fork. */
 void nve_mapped_before_fork(void);
 void nve_mapped_after_fork(void);

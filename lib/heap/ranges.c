@@ -28,20 +28,30 @@ static uint32_t search(const struct nve_ranges *r, uint64_t addr)
 	return low;
 }
 
-int nve_ranges_find(const struct nve_ranges *r, uint64_t addr, struct nve_range *found)
+/* As it was at that count of changes. */
+static int copy(const struct nve_ranges *r, uint32_t changes, uint32_t i, struct nve_range *found)
 {
-	uint32_t changes = atomic_load(&r->changes), i;
-
-	if (!r->range || changes & 1)
-		return -ENOENT;
-	i = search(r, addr);
 	if (i >= atomic_load(&r->count))
 		return -ENOENT;
 	*found = r->range[i];
 	atomic_thread_fence(memory_order_acquire);
-	if (atomic_load(&r->changes) != changes)
+	return atomic_load(&r->changes) == changes ? 0 : -ENOENT;
+}
+
+int nve_ranges_find(const struct nve_ranges *r, uint64_t addr, struct nve_range *found)
+{
+	uint32_t changes = atomic_load(&r->changes);
+
+	if (!r->range || changes & 1 || copy(r, changes, search(r, addr), found))
 		return -ENOENT;
 	return addr - found->start < found->end - found->start ? 0 : -ENOENT;
+}
+
+int nve_ranges_at(const struct nve_ranges *r, uint32_t i, struct nve_range *found)
+{
+	uint32_t changes = atomic_load(&r->changes);
+
+	return r->range && !(changes & 1) ? copy(r, changes, i, found) : -ENOENT;
 }
 
 static void begin_change(struct nve_ranges *r)

@@ -37,6 +37,9 @@ int nve_ranges_setup(struct nve_ranges *r);
 /* 0 with *found; -ENOENT: in none of them, or not to be told now. */
 int nve_ranges_find(const struct nve_ranges *r, uint64_t addr, struct nve_range *found);
 
+/* The i-th of them. 0; -ENOENT: there are not so many, or it is not to be told now. */
+int nve_ranges_at(const struct nve_ranges *r, uint32_t i, struct nve_range *found);
+
 /* Takes what lies between start and end out of all ranges; one that goes beyond at both sides
  * becomes two. taken is called for each piece, under the lock; NULL: nobody wants to know. */
 void nve_ranges_cut(struct nve_ranges *r, uint64_t start, uint64_t end,

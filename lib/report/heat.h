@@ -65,6 +65,8 @@ struct nve_heat_snapshot {
 	uint64_t sites_total; /* listed or not */
 	uint64_t bucket_ns;
 	uint32_t buckets; /* in use */
+	/* resident bytes: every so manieth page has been looked at; 0: they are not known */
+	uint32_t resident_every;
 	/* how many rows, and what they are; a row's pointers are good until the next one is asked
 	 * for
 	 */

@@ -186,6 +186,10 @@ void nve_report_heat(struct nve_json *j, const struct nve_heat_snapshot *s)
 	nve_json_uint(j, "samples_no_answer", s->samples_no_answer);
 	nve_json_uint(j, "sites_total", s->sites_total);
 	nve_json_uint(j, "sites_not_listed", s->sites_total - NVE_MIN(s->sites_total, s->sites));
+	if (s->resident_every)
+		nve_json_uint(j, "resident_every_pages", s->resident_every);
+	else
+		nve_json_null(j, "resident_every_pages");
 	nve_json_uint(j, "bucket_ns", s->bucket_ns);
 	nve_json_uint(j, "buckets", s->buckets);
 	write_kinds(j, s);

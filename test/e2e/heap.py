@@ -1,17 +1,20 @@
 """With allocation sites programs behave as without, however hard they are on an allocator."""
+import os
 import shutil
 import subprocess
 
 from victim import EMULATE, INERT, clean, fresh, library, prog, run, succeeds, told
 
 HEAT = {"NVM_HEAT": "on"}
+SHIM = f"{prog('heap').rpartition('/')[0]}/libprog_heap_shim.so"
 PLUGIN = f"{prog('heap').rpartition('/')[0]}/libprog_heap_plugin.so"
 OWN = "nvmemu: warning: heat: the program has a malloc of its own: its blocks have no sites\n"
 ALONE = ("nvmemu: warning: heat: no allocation sites: libnvmemu-arenas.so and libnvmemu-thread.so "
          "are not beside libnvmemu.so, or that was not loaded at the start\n")
 
 for settings in (INERT, HEAT, HEAT | EMULATE | {"NVM_EPOCH": "4ms"}):
-    for what in ("calls", "stacks", "ends", "forks", "signals", "maps", "masks", "cancels"):
+    for what in ("calls", "stacks", "ends", "forks", "signals", "maps", "masks", "cancels", "contexts",
+                 "paths"):
         succeeds(prog("heap"), what, output="done\n", settings=settings)
     for what in ("plugin", "loading"):
         succeeds(prog("heap"), what, PLUGIN, output="done\n", settings=settings)
@@ -21,6 +24,13 @@ for settings in (HEAT, HEAT | EMULATE | {"NVM_EPOCH": "4ms"}):
 for settings in (HEAT, HEAT | {"NVM_HEAT_DEPTH": "1"}, HEAT | {"NVM_HEAT_DEPTH": "64"},
                  HEAT | {"NVM_HEAT_MIN": "1K"}):
     succeeds(prog("heap"), "crossing", output="done\n", settings=settings)
+
+# beside a library that stands before mmap, open and getenv, and on the last processor alone
+for preload in (f"{SHIM}:{library}", f"{library}:{SHIM}"):
+    succeeds(prog("heap"), "calls", output="done\n", preload=preload, settings=HEAT)
+if shutil.which("taskset"):
+    succeeds("taskset", "-c", max(os.sched_getaffinity(0)), prog("heap"), "stacks", output="done\n",
+             settings=HEAT)
 
 # a program at a fixed address, which has a symbol for malloc itself
 succeeds(prog("heap_fixed"), "calls", output="done\n", settings=HEAT)
@@ -39,6 +49,7 @@ assert told(done) == (0, "hello\n", ALONE), done
 for settings in (INERT, HEAT):
     succeeds("prlimit", "--as=800000000:800000000", prog("heap"), "limit", output="done\n",
              settings=settings)
+    succeeds(prog("heap"), "limits_itself", output="done\n", settings=settings)
 done = run("prlimit", "--as=100000000:100000000", prog("heap"), "maps", settings=HEAT)
 assert (done.returncode, done.stdout) == (0, "done\n"), done
 assert done.stderr.count("\n") == 1 and "no allocation sites: Cannot allocate memory" in done.stderr
@@ -69,6 +80,8 @@ CXX = """#include <map>
 struct alignas(128) Wide { char c[300]; };
 static size_t f(int i) { if (i % 3 == 0) throw std::runtime_error(std::string(i % 99, 'x'));
 	return std::vector<std::string>(i % 50, std::string(i % 200, 'a')).size(); }
+extern "C" int thrown() { int n = 0;
+	for (int i = 0; i < 999; i++) { try { f(i); } catch (std::exception &) { n++; } } return n; }
 int main() { size_t sum[4] = {}; std::vector<std::thread> t;
 	for (int k = 0; k < 4; k++) t.emplace_back([&sum, k] { std::map<int, std::string> m;
 		for (int i = 0; i < 5000; i++) { delete new Wide;
@@ -87,3 +100,7 @@ if shutil.which("g++"):
     subprocess.run(["g++", "-O1", "-pthread", "-o", folder / "x", folder / "x.cpp"], check=True,
                    env=clean)
     same(folder / "x")
+    # exceptions where the program itself is of C
+    subprocess.run(["g++", "-O1", "-shared", "-fPIC", "-o", folder / "x.so", folder / "x.cpp"],
+                   check=True, env=clean)
+    same("python3", "-c", f"import ctypes; print(ctypes.CDLL('{folder}/x.so').thrown())")

@@ -104,6 +104,7 @@ def put_sites(report, dice, count, paths, buckets=64):
     report["heat"] = {
         "stall_ns": 10 ** 11, "attributed_ns": 9 * 10 ** 10, "unattributed_ns": 10 ** 10, "samples_lost": 0,
         "samples_no_answer": 0, "sites_total": count, "sites_not_listed": 0,
+        "resident_every_pages": 1,
         "bucket_ns": report["program"]["wall_ns"] // buckets, "buckets": buckets, "kinds": kinds, "arenas": [],
         "modules": modules}
     report["sites"] = []
@@ -111,7 +112,7 @@ def put_sites(report, dice, count, paths, buckets=64):
         frames = [{"module": dice.randrange(len(modules)), "offset": dice.randrange(2 ** 24)} for _ in range(8)]
         report["sites"].append({
             "id": f"{i + 1:016x}", "kind": "heap", "depth": 8, "frames": frames, "arena": 0,
-            **heat_values(dice, 10 ** 9 // (i + 1) + 1000, buckets), "resident_bytes": None,
+            **heat_values(dice, 10 ** 9 // (i + 1) + 1000, buckets), "resident_bytes": 4096 * i,
             "blocks": {"allocations": 5, "frees": 2, "bytes": 500, "live_bytes": 300,
                        "peak_bytes": 400 * 10 ** 6, "lifetimes": 2, "lifetime_ns": 100}})
 

@@ -14,8 +14,10 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #include "work.h"
@@ -94,6 +96,20 @@ static void check_alignments(void)
 	}
 }
 
+static void check_others(void)
+{
+	char *p = valloc(100), *q = pvalloc(100), *r = reallocarray(NULL, 30, 30);
+
+	CHECK((uintptr_t)p % 4096 == 0 && (uintptr_t)q % 4096 == 0);
+	CHECK(malloc_usable_size(q) >= 4096 && malloc_usable_size(r) >= 900);
+	memset(r, 1, 900);
+	r = reallocarray(r, 60, 30);
+	CHECK(r && r[899] == 1);
+	free(p);
+	free(q);
+	free(r);
+}
+
 static void check_errors(void)
 {
 	volatile size_t huge = PTRDIFF_MAX, zero = 0;
@@ -131,6 +147,7 @@ static void calls(void)
 	free(taken(100));
 	check_sizes();
 	check_alignments();
+	check_others();
 	check_errors();
 	free(found(10));
 	release(filled(10));
@@ -358,6 +375,98 @@ static void limit(void)
 	check_sizes();
 }
 
+/* ---- stacks of the program's own, which are gone afterwards ---- */
+
+enum { CONTEXT_STACK = 64 << 10 };
+
+static ucontext_t own_context, other_context;
+
+static void allocate_there_once(void)
+{
+	allocate_little(NULL);
+}
+
+static void contexts(void)
+{
+	for (int i = 0; i < 50; i++) {
+		void *stack = mmap(NULL, CONTEXT_STACK, PROT_READ | PROT_WRITE,
+				   MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		CHECK(stack != MAP_FAILED && !getcontext(&other_context));
+		other_context.uc_stack = (stack_t){.ss_sp = stack, .ss_size = CONTEXT_STACK};
+		other_context.uc_link = &own_context;
+		makecontext(&other_context, allocate_there_once, 0);
+		CHECK(!swapcontext(&own_context, &other_context));
+		CHECK(!munmap(stack, CONTEXT_STACK));
+		allocate_little(NULL);
+	}
+}
+
+/* ---- more call paths with much memory than there are arenas for such ---- */
+
+enum { TURNS = 9, PATH_BLOCKS = 6 };
+
+static volatile int nothing; /* makes two calls of two that look the same */
+
+static __attribute__((noinline)) char *turn(unsigned path, int turns)
+{
+	char *p;
+
+	if (!turns)
+		p = malloc(1 << 20);
+	else if (path & 1)
+		p = turn(path >> 1, turns - 1);
+	else
+		p = turn(path >> 1, turns - 1) + nothing;
+	CHECK(p);
+	return p;
+}
+
+static void paths(void)
+{
+	static char *block[1 << TURNS][PATH_BLOCKS];
+
+	for (int i = 0; i < PATH_BLOCKS; i++)
+		for (unsigned path = 0; path < 1 << TURNS; path++)
+			*(block[path][i] = turn(path, TURNS)) = (char)path;
+	for (unsigned path = 0; path < 1 << TURNS; path++) {
+		for (int i = 0; i < PATH_BLOCKS; i++) {
+			CHECK(*block[path][i] == (char)path);
+			free(block[path][i]);
+		}
+	}
+	check_sizes();
+}
+
+static size_t sink;
+
+static __attribute__((noinline)) size_t use_stack(int depth)
+{
+	volatile char frame[4096];
+
+	frame[depth % 4096] = (char)depth;
+	return (depth ? use_stack(depth - 1) : 0) + (size_t)frame[depth % 4096];
+}
+
+/* The same, where the program sets the limit itself, late; threads and stacks have room as well. */
+static void limits_itself(void)
+{
+	struct rlimit limit_of_all = {800000000, 800000000}, now;
+	char *before = filled(100000);
+
+	run(THREADS, allocate_little, NULL);
+	CHECK(!setrlimit(RLIMIT_AS, &limit_of_all));
+	CHECK(!getrlimit(RLIMIT_AS, &now) && now.rlim_cur == limit_of_all.rlim_cur);
+	sink = use_stack(1000);
+	run(THREADS, allocate_little, NULL);
+	limit();
+	limit_of_all.rlim_cur = 700000000;
+	CHECK(!prlimit(0, RLIMIT_AS, &limit_of_all, &now));
+	CHECK(now.rlim_cur == now.rlim_max);
+	limit();
+	check_free(before, 100000);
+}
+
 static void maps(void)
 {
 	for (int i = 1; i < 400; i++) {
@@ -424,9 +533,19 @@ int main(int argc, char **argv)
 		const char *name;
 		void (*test)(void);
 	} tests[] = {
-		{"calls", calls}, {"crossing", crossing}, {"stacks", stacks}, {"ends", ends},
-		{"forks", forks}, {"signals", signals},   {"limit", limit},   {"maps", maps},
-		{"masks", masks}, {"cancels", cancels},
+		{"calls", calls},
+		{"crossing", crossing},
+		{"stacks", stacks},
+		{"ends", ends},
+		{"forks", forks},
+		{"signals", signals},
+		{"limit", limit},
+		{"maps", maps},
+		{"masks", masks},
+		{"cancels", cancels},
+		{"limits_itself", limits_itself},
+		{"contexts", contexts},
+		{"paths", paths},
 	};
 
 	for (size_t i = 0; argc == 2 && i < sizeof(tests) / sizeof(tests[0]); i++) {

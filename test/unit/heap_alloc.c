@@ -12,6 +12,7 @@
 
 #include "base/base.h"
 #include "heap/heap.h"
+#include "heap/resident.h"
 
 #include <cmocka.h>
 
@@ -145,6 +146,56 @@ static void sites_are_counted(void **state)
 	nve_alloc_free(block[9]);
 }
 
+/* Whatever they are made of. */
+static void each_call_counts_once(void **state)
+{
+	struct nve_heap_counts before, after;
+	void *p = nve_alloc_calloc(10, 10), *q;
+	uint32_t site = place_of(p).site;
+
+	(void)state;
+	nve_heap_site_counts(site, &before);
+	assert_int_equal(before.allocations, 1);
+	nve_alloc_free(p);
+	assert_int_equal(nve_alloc_posix_memalign(&q, 64, 100), 0);
+	site = place_of(q).site;
+	nve_heap_site_counts(site, &before);
+	assert_int_equal(before.allocations, 1);
+	nve_alloc_free(q);
+	nve_heap_site_counts(site, &after);
+	assert_true(after.allocations == 1 && after.frees == 1);
+}
+
+static uint64_t mapped_by_arenas(void)
+{
+	struct nve_heap_arena arena;
+	uint64_t sum = 0;
+
+	for (uint32_t i = 1; i < nve_heap_arena_count(); i++)
+		sum += nve_heap_arena(i, &arena) ? 0 : arena.mapped_bytes;
+	return sum;
+}
+
+/* Pieces of an arena's memory are put together again. */
+static void memory_is_used_again(void **state)
+{
+	enum { ROUNDS = 40, HELD = 200 };
+	uint64_t start = mapped_by_arenas();
+
+	(void)state;
+	for (int round = 0; round < ROUNDS; round++) {
+		void *block[HELD];
+
+		for (int i = 0; i < HELD; i++)
+			block[i] = nve_alloc_malloc(
+				(size_t)(20000 + (i * 7919 + round * 104729) % 300000));
+		for (int i = 0; i < HELD; i++)
+			nve_alloc_free(block[(i * 77) % HELD]);
+	}
+	/* 200 blocks of 170,000 bytes on average */
+	assert_true(mapped_by_arenas() - start < 200 << 20);
+}
+
 static __attribute__((noinline)) void *much(size_t size)
 {
 	void *p = nve_alloc_malloc(size);
@@ -251,6 +302,48 @@ static void blocks_of_others_are_taken_back(void **state)
 	nve_alloc_free(malloc(10));
 }
 
+static __attribute__((noinline)) void *half_touched(size_t size)
+{
+	char *p = nve_alloc_malloc(size);
+
+	memset(p, 1, size / 2);
+	__asm__ volatile("" : : "r"(p) : "memory");
+	return p;
+}
+
+static uint64_t resident_of(uint32_t site)
+{
+	struct nve_resident r;
+	uint64_t bytes;
+
+	assert_int_equal(nve_resident_measure(&r), 0);
+	assert_true(site < r.sites && r.every == 1);
+	bytes = r.bytes[site];
+	nve_resident_forget(&r);
+	return bytes;
+}
+
+static void resident_bytes_are_those_of_touched_pages(void **state)
+{
+	char *small[BLOCKS], *large = half_touched(64 << 20);
+	uint32_t of_large = place_of(large).site, of_small;
+	uint64_t resident = resident_of(of_large);
+
+	(void)state;
+	assert_in_range(resident, 32 << 20, 36 << 20);
+	nve_alloc_free(large);
+	assert_int_equal(resident_of(of_large), 0);
+	for (int i = 0; i < BLOCKS; i++)
+		small[i] = counted(100);
+	of_small = place_of(small[0]).site;
+	memset(small[0], 1, 100);
+	for (int i = 0; i < BLOCKS; i++)
+		small[i][0] = 1;
+	assert_in_range(resident_of(of_small), BLOCKS * 112, (BLOCKS + 10) * 112);
+	for (int i = 0; i < BLOCKS; i++)
+		nve_alloc_free(small[i]);
+}
+
 static void the_tally_says_how_sites_were_found(void **state)
 {
 	struct nve_heap_tally before, after;
@@ -274,10 +367,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sites_are_call_paths),
 		cmocka_unit_test(sites_are_counted),
+		cmocka_unit_test(each_call_counts_once),
+		cmocka_unit_test(memory_is_used_again),
 		cmocka_unit_test(big_sites_have_their_own_arenas),
 		cmocka_unit_test(one_large_block_makes_its_site_big),
 		cmocka_unit_test(threads_free_each_others_blocks),
 		cmocka_unit_test(blocks_of_others_are_taken_back),
+		cmocka_unit_test(resident_bytes_are_those_of_touched_pages),
 		cmocka_unit_test(the_tally_says_how_sites_were_found),
 	};
 
