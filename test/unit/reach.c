@@ -61,7 +61,7 @@ static void stream_of_reads(void **state)
 	count(100, 900);
 	assert_true(out.stream_read == 80 && out.stream_written == 0);
 	assert_true(out.read == 0 && out.written == 0);
-	assert_true(probes > 0 && out.probes == (uint32_t)probes &&
+	assert_true(probes == 4 && out.probes == (uint32_t)probes &&
 		    out.probes_missed == out.probes);
 	cached_to = UINT64_MAX;
 	count(100, 900);

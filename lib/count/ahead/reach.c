@@ -96,14 +96,14 @@ static void probe_walk(const struct walks *walks, const struct walk *w,
 	out->probes_missed += line == NVE_REACH_MISSED;
 }
 
-/* Streams take turns. */
+/* Streams take turns: of a few each is probed more than once, since one line says little. */
 static void probe_streams(const struct walks *w, const struct nve_reach_world *world,
 			  struct nve_stream_lines *out)
 {
 	uint64_t random = world->random;
 	uint32_t left = PROBES;
 
-	for (uint32_t i = 0; i < w->count && left; i++) {
+	for (uint32_t i = 0; i < w->count * PROBES && left; i++) {
 		const struct walk *walk = &w->walk[(random + i) % w->count];
 
 		if (!is_stream(walk))

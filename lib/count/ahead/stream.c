@@ -16,9 +16,9 @@ enum {
 	/* samples from one wanted window to the next */
 	LOOK_UNKNOWN = 2,
 	LOOK_KNOWN = 24,
-	PROBES_MEMORY = 16,
-	WAITING_MOST = 6, /* samples of a loop whose rate is not measured yet */
-	LOOKS_FIRST = 6,  /* windows that a loop gets as fast as possible */
+	PROBES_MEMORY = 8, /* of two windows: what is cached changes with the program's phases */
+	WAITING_MOST = 6,  /* samples of a loop whose rate is not measured yet */
+	LOOKS_FIRST = 6,   /* windows that a loop gets as fast as possible */
 };
 
 /* Registers agree to so much, and to some passes: they move at different places of the loop. */
@@ -31,8 +31,8 @@ enum {
 #define LONG_BELOW 0.85
 /* A measured rate above the machine's is a mistake. */
 #define MOST_RATIO 1.5
-/* Windows that differ so much in where lines come from. */
-#define UNSETTLED 0.3
+/* Windows that differ so much in where lines come from: one probe of a window's four. */
+#define UNSETTLED 0.2
 /* Relative errors that are not known: of a rate by the core model. */
 #define MODEL_ERROR 0.5
 
@@ -173,17 +173,17 @@ static double from_memory(const struct nve_stream_loop *l)
 	return l->probes > 0 ? l->probes_missed / l->probes : 0;
 }
 
-/* Data that were in the cache need not be there the next time, and the other way around: windows
- * that say another thing count for more. */
+/* Data that were in the cache need not be there the next time, and the other way around: a window
+ * that says another thing counts instead of those before. */
 static void add_probes(struct nve_stream_loop *l, double probes, double missed)
 {
-	double keep = probes + l->probes > PROBES_MEMORY ? 1 - probes / PROBES_MEMORY : 1;
+	double keep = probes + l->probes > PROBES_MEMORY ? fmax(1 - probes / PROBES_MEMORY, 0) : 1;
 
 	if (probes <= 0)
 		return;
 	l->unsettled = l->probes > 0 && fabs(missed / probes - from_memory(l)) > UNSETTLED;
 	if (l->unsettled)
-		keep = fmin(keep, probes / (l->probes + probes));
+		keep = 0;
 	l->probes = keep * l->probes + probes;
 	l->probes_missed = keep * l->probes_missed + missed;
 }
