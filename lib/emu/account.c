@@ -11,18 +11,17 @@ uint64_t nve_account_moved(struct nve_thread *t, const struct nve_account *a)
 
 	if (!nve_bandwidth_on() || !t->ahead)
 		return 0;
-	moved = nve_ahead_traffic(t->ahead, a->uc, a->ran_ns, a->in_kernel);
+	moved = nve_ahead_traffic(t->ahead, a->uc, a->time.ran_ns, a->in_kernel);
 	nve_bandwidth_count(&t->bandwidth, &moved);
 	if (nve_regions_emulates(&t->regions, t->regions.open.lane))
-		delay_ns =
-			nve_bandwidth_serve(&t->bandwidth, t->number, &moved, a->now_ns, a->ran_ns);
+		delay_ns = nve_bandwidth_serve(&t->bandwidth, t->number, &moved, &a->time);
 	nve_regions_moved(&t->regions, moved.read, moved.written, (double)delay_ns);
 	return delay_ns;
 }
 
 uint64_t nve_account_tick(struct nve_thread *t, struct nve_account *a)
 {
-	a->ran_ns -= NVE_MIN(a->ran_ns, t->bandwidth.accounted_ns);
+	a->time.ran_ns -= NVE_MIN(a->time.ran_ns, t->bandwidth.accounted_ns);
 	t->bandwidth.accounted_ns = 0;
 	return nve_account_moved(t, a);
 }

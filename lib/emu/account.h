@@ -12,8 +12,7 @@
 /* The time that is to be accounted for. */
 struct nve_account {
 	const ucontext_t *uc; /* where it ends; NULL: the thread does not run any more */
-	uint64_t ran_ns;      /* of the program's CPU time */
-	uint64_t now_ns;      /* its end, in emulated time */
+	struct nve_bandwidth_stretch time;
 	bool in_kernel;
 };
 

@@ -10,6 +10,14 @@
 #define LIMITED       0.25
 #define WORTH_KNOWING 0.02
 
+enum {
+	/* Long beside what a handler costs, short beside what loops take. */
+	FINE_NS = 500000,
+	/* Who waits for another thread may go on any moment. */
+	FINE_WAITS = 16,
+	FINE_DOUBLINGS = 6,
+};
+
 static struct {
 	struct nve_device_channel reads, writes;
 } device;
@@ -33,16 +41,19 @@ void nve_bandwidth_after_fork(void)
 
 /* Reads and writes go at the same time. */
 static uint64_t serve(struct nve_bandwidth *b, uint64_t slot, double read, double written,
-		      uint64_t now_ns, uint64_t ran_ns)
+		      const struct nve_bandwidth_stretch *s)
 {
-	uint64_t start_ns = now_ns - ran_ns, end_ns, writes_end_ns;
+	struct nve_device_portion portion = {
+		.start_ns = s->now_ns - s->ran_ns, .ran_ns = s->ran_ns, .waited_ns = s->waited_ns};
+	uint64_t end_ns, writes_end_ns;
 
 	b->reads.slot = b->writes.slot = (uint32_t)slot;
-	end_ns = nve_device_serve(&device.reads, &b->reads, start_ns, (uint64_t)(read + 0.5));
-	writes_end_ns =
-		nve_device_serve(&device.writes, &b->writes, start_ns, (uint64_t)(written + 0.5));
+	portion.bytes = (uint64_t)(read + 0.5);
+	end_ns = nve_device_serve(&device.reads, &b->reads, &portion);
+	portion.bytes = (uint64_t)(written + 0.5);
+	writes_end_ns = nve_device_serve(&device.writes, &b->writes, &portion);
 	end_ns = NVE_MAX(end_ns, writes_end_ns);
-	return end_ns > now_ns ? end_ns - now_ns : 0;
+	return end_ns > s->now_ns ? end_ns - s->now_ns : 0;
 }
 
 void nve_bandwidth_count(struct nve_bandwidth *b, const struct nve_stream_bytes *moved)
@@ -54,9 +65,10 @@ void nve_bandwidth_count(struct nve_bandwidth *b, const struct nve_stream_bytes 
 }
 
 uint64_t nve_bandwidth_serve(struct nve_bandwidth *b, uint64_t slot,
-			     const struct nve_stream_bytes *moved, uint64_t now_ns, uint64_t ran_ns)
+			     const struct nve_stream_bytes *moved,
+			     const struct nve_bandwidth_stretch *stretch)
 {
-	uint64_t delay_ns = serve(b, slot, moved->read, moved->written, now_ns, ran_ns);
+	uint64_t delay_ns = serve(b, slot, moved->read, moved->written, stretch);
 
 	b->delay_ns += delay_ns;
 	return delay_ns;
@@ -73,6 +85,13 @@ bool nve_bandwidth_wants_fine(const struct nve_stream_bytes *rate, bool known)
 	return part > (known ? LIMITED : WORTH_KNOWING);
 }
 
+uint64_t nve_bandwidth_fine_ns(uint32_t waits)
+{
+	uint32_t doublings = waits > FINE_WAITS ? waits - FINE_WAITS : 0;
+
+	return (uint64_t)FINE_NS << NVE_MIN(doublings, (uint32_t)FINE_DOUBLINGS);
+}
+
 void nve_bandwidth_epoch(struct nve_bandwidth *b, struct nve_epoch *epoch)
 {
 	epoch->read_bytes = (uint64_t)(b->moved.read + 0.5);
@@ -87,6 +106,8 @@ void nve_bandwidth_epoch(struct nve_bandwidth *b, struct nve_epoch *epoch)
 uint64_t nve_bandwidth_replayed(struct nve_bandwidth *b, uint64_t slot,
 				const struct nve_epoch *epoch, uint64_t now_ns)
 {
-	return serve(b, slot, (double)epoch->read_bytes, (double)epoch->written_bytes, now_ns,
-		     NVE_MIN(epoch->cpu_ns, now_ns));
+	struct nve_bandwidth_stretch s = {.now_ns = now_ns,
+					  .ran_ns = NVE_MIN(epoch->cpu_ns, now_ns)};
+
+	return serve(b, slot, (double)epoch->read_bytes, (double)epoch->written_bytes, &s);
 }

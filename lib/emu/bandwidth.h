@@ -10,6 +10,7 @@
 
 #include "count/ahead/stream.h"
 #include "count/source.h"
+#include "emu/corewait.h"
 #include "emu/device.h"
 
 /* A thread's; starts zeroed. */
@@ -19,9 +20,18 @@ struct nve_bandwidth {
 	int timer_id;          /* of the finer ticks; valid where there is one */
 	_Atomic bool has_timer;
 	uint32_t waits; /* finer ticks in a row that found the thread waiting */
+	struct nve_corewait corewait;
 	/* since the last epoch ended */
 	struct nve_stream_bytes moved;
 	uint64_t delay_ns;
+};
+
+/* The thread's time since the last one. */
+struct nve_bandwidth_stretch {
+	/* Its end, in emulated time: CLOCK_MONOTONIC and the delay that the thread owes. */
+	uint64_t now_ns;
+	uint64_t ran_ns;    /* CPU time */
+	uint64_t waited_ns; /* for a core */
 };
 
 /* Once: bytes per second; 0: no limit. */
@@ -36,17 +46,20 @@ void nve_bandwidth_after_fork(void);
 void nve_bandwidth_count(struct nve_bandwidth *b, const struct nve_stream_bytes *moved);
 
 /*
- * The device serves what was moved in the last ran_ns of CPU time. now_ns: where the thread stands
- * in emulated time, which is CLOCK_MONOTONIC and the delay that it owes. slot: the thread's number.
- * Returns the delay that this adds.
+ * The device serves what was moved in a stretch of time. slot: the thread's number. Returns the
+ * delay that this adds.
  */
 uint64_t nve_bandwidth_serve(struct nve_bandwidth *b, uint64_t slot,
-			     const struct nve_stream_bytes *moved, uint64_t now_ns,
-			     uint64_t ran_ns);
+			     const struct nve_stream_bytes *moved,
+			     const struct nve_bandwidth_stretch *stretch);
 
 /* Does a thread that moves so many bytes a ns (known: as measured) want to be looked at more often
  * than at each tick? */
 bool nve_bandwidth_wants_fine(const struct nve_stream_bytes *rate, bool known);
+
+/* How long after such a look the next one is due, of wall time. waits: how many in a row have found
+ * the thread waiting for something: who waits for long is left alone more and more. */
+uint64_t nve_bandwidth_fine_ns(uint32_t waits);
 
 /* The epoch ends: adds its traffic and delay to *epoch. */
 void nve_bandwidth_epoch(struct nve_bandwidth *b, struct nve_epoch *epoch);

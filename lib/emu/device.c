@@ -18,7 +18,7 @@ static uint64_t count_active(struct nve_device_channel *c, const struct nve_devi
 
 	for (uint32_t i = 0; i < NVE_DEVICE_SLOTS; i++)
 		n += i != client->slot % NVE_DEVICE_SLOTS &&
-		     atomic_load_explicit(&c->end_ns[i], memory_order_relaxed) > client->since_ns;
+		     atomic_load_explicit(&c->used_ns[i], memory_order_relaxed) > client->since_ns;
 	return n;
 }
 
@@ -34,19 +34,59 @@ static uint64_t queue(struct nve_device_channel *c, uint64_t start_ns, uint64_t 
 	return end;
 }
 
+/* Idle time before start_ns that the thread would have used, had it had a core. Each such moment
+ * counts once, however many threads have waited through it. */
+static void save(struct nve_device_channel *c, const struct nve_device_portion *p)
+{
+	uint64_t until_ns = atomic_load(&c->spared_until_ns), from_ns, spare_ns;
+
+	from_ns = NVE_MAX(atomic_load(&c->busy_until_ns), until_ns);
+	if (p->waited_ns < p->start_ns)
+		from_ns = NVE_MAX(from_ns, p->start_ns - p->waited_ns);
+	if (from_ns >= p->start_ns ||
+	    !atomic_compare_exchange_strong(&c->spared_until_ns, &until_ns, p->start_ns))
+		return;
+	spare_ns = atomic_load(&c->spare_ns);
+	if (p->start_ns - until_ns > NVE_DEVICE_SPARE_NS)
+		spare_ns = 0;
+	spare_ns = NVE_MIN(spare_ns + p->start_ns - from_ns, (uint64_t)NVE_DEVICE_SPARE_NS);
+	atomic_store(&c->spare_ns, spare_ns);
+}
+
+/* Returns how much of lasts_ns was served in spare time: nothing of what can be served while the
+ * thread runs, when there is no other use for the channel. */
+static uint64_t spend(struct nve_device_channel *c, const struct nve_device_portion *p,
+		      uint64_t lasts_ns)
+{
+	uint64_t rest_ns = lasts_ns - NVE_MIN(lasts_ns, p->ran_ns), spent_ns;
+	uint64_t spare_ns = atomic_load(&c->spare_ns);
+
+	if (p->start_ns > atomic_load(&c->spared_until_ns) + NVE_DEVICE_SPARE_NS)
+		return 0;
+	do {
+		spent_ns = NVE_MIN(spare_ns, rest_ns);
+	} while (spent_ns &&
+		 !atomic_compare_exchange_weak(&c->spare_ns, &spare_ns, spare_ns - spent_ns));
+	return spent_ns;
+}
+
 uint64_t nve_device_serve(struct nve_device_channel *c, struct nve_device_client *client,
-			  uint64_t start_ns, uint64_t bytes)
+			  const struct nve_device_portion *p)
 {
 	uint64_t lasts_ns, n, end_ns;
 
-	if (!c->bytes_per_s || !bytes)
-		return start_ns;
-	lasts_ns = duration_ns(c, bytes);
+	if (!c->bytes_per_s || !p->bytes)
+		return p->start_ns;
+	lasts_ns = duration_ns(c, p->bytes);
+	if (p->waited_ns)
+		save(c, p);
+	lasts_ns -= spend(c, p, lasts_ns);
 	n = count_active(c, client);
-	end_ns = queue(c, start_ns, lasts_ns, n == 1);
-	end_ns = NVE_MIN(end_ns, start_ns + n * lasts_ns);
-	atomic_store_explicit(&c->end_ns[client->slot % NVE_DEVICE_SLOTS], end_ns,
-			      memory_order_relaxed);
-	client->since_ns = start_ns;
+	end_ns = queue(c, p->start_ns, lasts_ns, n == 1);
+	end_ns = NVE_MIN(end_ns, p->start_ns + n * lasts_ns);
+	/* It has used the channel as long as it ran, however little it took. */
+	atomic_store_explicit(&c->used_ns[client->slot % NVE_DEVICE_SLOTS],
+			      NVE_MAX(end_ns, p->start_ns + p->ran_ns), memory_order_relaxed);
+	client->since_ns = p->start_ns;
 	return end_ns;
 }

@@ -21,20 +21,16 @@
 #include "emu/handover.h"
 #include "emu/monitor.h"
 #include "emu/restart.h"
+#include "emu/spin.h"
 #include "emu/timer.h"
 
 enum {
 	SIGNAL = NVE_INJECT_SIGNAL,
 	SAMPLE_NS = 3000000, /* at least, between samples; a tick of 4 ms must not be missed */
-	SPIN_SLACK_NS = 300, /* a shorter rest is left for the next time */
 	SLEEP_MIN_NS = 1000000000, /* mode auto spins below: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
 	NEW_PAGES = 32,
 	SIGNAL_ROUNDS = 16,
-	/* Of wall time, from handler to handler of a thread that moves much: long beside what a
-	 * handler costs, short beside what loops take. */
-	FINE_NS = 500000,
-	FINE_WAITS = 2,          /* doublings, while the thread waits for something */
 	TICK_LOST_NS = 30000000, /* without a tick: it came together with a finer one */
 };
 
@@ -49,16 +45,9 @@ static uint64_t cpu_ns(void)
 	return nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
-/* By the CPU clock, since the thread may lose its core while it spins. It has shown now_ns; returns
- * what it shows at the end. */
-static uint64_t spin(uint64_t now_ns, uint64_t end_ns)
+static uint64_t wall_ns(void)
 {
-	while (now_ns + SPIN_SLACK_NS < end_ns) {
-		nve_spin_until(nve_tsc() + nve_ns_to_tsc(end_ns - now_ns - SPIN_SLACK_NS / 2,
-							 state.config.tsc_khz));
-		now_ns = cpu_ns();
-	}
-	return now_ns;
+	return nve_clock_ns(CLOCK_MONOTONIC);
 }
 
 static bool sleeps(uint64_t delay_ns)
@@ -87,7 +76,8 @@ uint64_t nve_inject_serve(uint64_t delay_ns, uint64_t *cpu_now_ns)
 		*cpu_now_ns = cpu_ns();
 	}
 	if (slept_ns < delay_ns)
-		*cpu_now_ns = spin(*cpu_now_ns, start_ns + delay_ns - slept_ns);
+		*cpu_now_ns = nve_spin_cpu(*cpu_now_ns, start_ns + delay_ns - slept_ns,
+					   state.config.tsc_khz);
 	return *cpu_now_ns - start_ns + slept_ns;
 }
 
@@ -121,17 +111,22 @@ static int64_t due_ns(const struct nve_thread *t)
 }
 
 /* Served in the portions of a tick: whoever measures a stretch of the program finds in it what it
- * owes, not an epoch's more or less. Returns what was served, ns. */
-static uint64_t serve_due(struct nve_thread *t)
+ * owes, not an epoch's more or less. device_ns: of that the device asks for. Returns what was
+ * served, ns. */
+static uint64_t serve_due(struct nve_thread *t, uint64_t device_ns)
 {
 	int64_t due = due_ns(t);
 	uint64_t served_ns, now_ns;
 
 	nve_estimate_served(&t->estimate);
-	if (due <= SPIN_SLACK_NS || state.config.mode == NVE_INJECT_OFF)
+	if (due <= NVE_SPIN_SLACK_NS || state.config.mode == NVE_INJECT_OFF)
 		return 0;
 	now_ns = cpu_ns();
-	served_ns = nve_inject_serve((uint64_t)due, &now_ns);
+	if (device_ns && !sleeps((uint64_t)due))
+		served_ns = nve_spin_device(&t->bandwidth.corewait, (uint64_t)due, device_ns,
+					    state.config.tsc_khz);
+	else
+		served_ns = nve_inject_serve((uint64_t)due, &now_ns);
 	t->spun_ns += served_ns;
 	nve_regions_served(&t->regions, served_ns, 0);
 	return served_ns;
@@ -198,7 +193,7 @@ static void end_epoch(struct nve_thread *t, uint64_t rest_ns)
 /* Where the thread stands in emulated time: what it owes, it would have waited for. */
 static uint64_t emulated_ns(const struct nve_thread *t)
 {
-	return nve_clock_ns(CLOCK_MONOTONIC) + (uint64_t)NVE_MAX(due_ns(t), (int64_t)0);
+	return wall_ns() + (uint64_t)NVE_MAX(due_ns(t), (int64_t)0);
 }
 
 /* All epochs of the record whose time is over. What finds no room comes with the next tick. */
@@ -228,6 +223,7 @@ struct tick {
 	const ucontext_t *uc;
 	uint64_t tsc, ran_ns; /* the program's CPU time since the last one */
 	uint64_t emulated_ns; /* when it came, in emulated time */
+	uint64_t waited_ns;   /* for a core, since the last tick or finer one */
 	struct nve_ahead_tick ahead;
 	bool running;
 	uint64_t traffic_ns;    /* the delay that bandwidth adds */
@@ -273,7 +269,8 @@ static bool book_sample(struct nve_thread *t, const struct tick *tick,
 /* Samples and looks ahead. Returns what that saved the program, ns. */
 static uint64_t sample(struct nve_thread *t, struct tick *tick)
 {
-	struct nve_account traffic = {tick->uc, tick->ran_ns, tick->emulated_ns,
+	struct nve_account traffic = {tick->uc,
+				      {tick->emulated_ns, tick->ran_ns, tick->waited_ns},
 				      tick->ahead.in_kernel};
 	struct nve_regions_sample before = {0};
 	const struct nve_ahead_counts *c;
@@ -314,6 +311,7 @@ static void read_times(struct nve_thread_times *times)
 		(uint64_t)usage.ru_stime.tv_sec * 1000000 + (uint64_t)usage.ru_stime.tv_usec;
 	times->faults = (uint64_t)usage.ru_minflt;
 	times->preempted = (uint64_t)usage.ru_nivcsw;
+	times->given_up = (uint64_t)usage.ru_nvcsw;
 }
 
 /* The kernel books the tick that interrupted us as its own time or the program's. A thread that
@@ -385,10 +383,14 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 		look_around(t);
 	tick.ahead.in_kernel = ran_in_kernel(&t->mark, &now);
 	tick.ahead.preempted = now.preempted != t->mark.preempted;
+	tick.waited_ns =
+		nve_corewait_take(&t->bandwidth.corewait, tick.ahead.at_ns, enter_ns, now.given_up);
 	saved_ns = sample(t, &tick);
 	if (nve_pages_wanted())
 		look_around(t);
-	served_ns = nve_handover_serves(t, enter_ns) && !tick.traffic_ns ? 0 : serve_due(t);
+	served_ns = nve_handover_serves(t, enter_ns) && !tick.traffic_ns
+			    ? 0
+			    : serve_due(t, tick.traffic_ns);
 	/* Ticks that fell into a long delay are not the program's; no other can have come. */
 	if (served_ns)
 		read_times(&now);
@@ -401,7 +403,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	nve_regions_mark(&t->regions, nve_tsc());
 	nve_handover_leave_tick(t, tick.running, t->mark_ns);
 	nve_timer_arm(t->timer_id, state.sample_ns);
-	arm_fine(t, FINE_NS);
+	arm_fine(t, nve_bandwidth_fine_ns(0));
 }
 
 /* When the next tick is to come, after the delay that is served now. */
@@ -416,15 +418,18 @@ static uint64_t tick_after_ns(const struct nve_thread *t)
  * tick's. */
 static void on_fine(struct nve_thread *t, ucontext_t *uc)
 {
-	uint64_t enter_ns = cpu_ns(), now_ns = emulated_ns(t), ran_ns = enter_ns - t->mark_ns;
-	uint64_t served_ns = 0, spent_ns, hooks_ns;
-	struct nve_account traffic;
+	uint64_t enter_ns = cpu_ns(), at_ns = wall_ns(), ran_ns = enter_ns - t->mark_ns;
+	uint64_t served_ns = 0, delay_ns, spent_ns, hooks_ns;
+	struct nve_account traffic = {.uc = uc, .time.now_ns = emulated_ns(t)};
+	struct nve_thread_times now;
 	enum nve_restart blocked = nve_restart_kind(uc);
 	uint64_t tsc = nve_tsc();
 	bool running;
 
-	if (nve_handover_is_busy(t))
+	if (nve_handover_is_busy(t)) {
+		arm_fine(t, nve_bandwidth_fine_ns(0));
 		return;
+	}
 	if (ran_ns > TICK_LOST_NS) {
 		on_timer(t, uc);
 		return;
@@ -436,11 +441,17 @@ static void on_fine(struct nve_thread *t, ucontext_t *uc)
 	nve_restart_call(uc);
 	ran_ns -= NVE_MIN(ran_ns, t->bandwidth.accounted_ns);
 	t->bandwidth.accounted_ns += ran_ns;
-	traffic = (struct nve_account){blocked ? NULL : uc, ran_ns, now_ns, false};
-	if (nve_account_moved(t, &traffic)) {
+	read_times(&now);
+	if (blocked)
+		traffic.uc = NULL;
+	traffic.time.ran_ns = ran_ns;
+	traffic.time.waited_ns =
+		nve_corewait_take(&t->bandwidth.corewait, at_ns, enter_ns, now.given_up);
+	delay_ns = nve_account_moved(t, &traffic);
+	if (delay_ns) {
 		/* The tick's timer goes by all of the thread's CPU time. */
 		nve_timer_arm(t->timer_id, tick_after_ns(t));
-		served_ns = serve_due(t);
+		served_ns = serve_due(t, delay_ns);
 	}
 	if (served_ns)
 		read_times(&t->mark);
@@ -451,9 +462,9 @@ static void on_fine(struct nve_thread *t, ucontext_t *uc)
 	nve_handover_leave_tick(t, running, enter_ns + spent_ns);
 	/* Who waits is left alone more and more; and altogether where the call starts from its
 	 * beginning. */
-	t->bandwidth.waits = blocked ? NVE_MIN(t->bandwidth.waits + 1, (uint32_t)FINE_WAITS) : 0;
+	t->bandwidth.waits = blocked ? t->bandwidth.waits + 1 : 0;
 	if (blocked != NVE_RESTART_EINTR)
-		arm_fine(t, (uint64_t)FINE_NS << t->bandwidth.waits);
+		arm_fine(t, nve_bandwidth_fine_ns(t->bandwidth.waits));
 }
 
 static bool is_fine(const siginfo_t *info)
@@ -569,7 +580,7 @@ void nve_inject_tick_swallowed(void)
 void nve_inject_end_epoch(struct nve_thread *t)
 {
 	uint64_t now_ns = cpu_ns(), rest_ns = now_ns - t->mark_ns;
-	struct nve_account traffic = {NULL, rest_ns, emulated_ns(t), false};
+	struct nve_account traffic = {.time = {.now_ns = emulated_ns(t), .ran_ns = rest_ns}};
 
 	t->mark_ns = now_ns;
 	if (state.config.replay) {
@@ -591,5 +602,5 @@ void nve_inject_end_epoch(struct nve_thread *t)
 
 void nve_inject_serve_rest(struct nve_thread *t)
 {
-	serve_due(t);
+	serve_due(t, 0);
 }

@@ -44,6 +44,7 @@ struct nve_thread_times {
 	uint64_t user_us, system_us;
 	uint64_t faults;    /* without input or output */
 	uint64_t preempted; /* lost its core while it wanted to go on */
+	uint64_t given_up;  /* has given it up, to wait for something */
 };
 
 struct nve_thread {
