@@ -11,6 +11,7 @@
 #include "report/remarks.h"
 #include "report/utc.h"
 #include "report_parts.h"
+#include "report_traffic.h"
 
 enum { LABEL = 16, ROWS = 16, SUMMARY_ROWS = 4, NAME = 15, VALUE_BYTES = 64 };
 
@@ -304,6 +305,8 @@ static int put_tables(FILE *f, const struct nve_view *view, const struct report_
 
 	if (!err)
 		err = put_threads(f, view);
+	if (!err)
+		err = report_put_thread_traffic(f, view, ROWS);
 	report_put_regions(f, parts, ROWS);
 	report_put_sites(f, parts, ROWS);
 	return err;
@@ -324,6 +327,7 @@ static int write_whole(FILE *out, const struct nve_view *view, const struct repo
 	report_put_placement(s.stream, parts, LABEL);
 	put_times(s.stream, view);
 	put_delay(s.stream, &view->totals);
+	report_put_traffic(s.stream, view, LABEL);
 	put_shares(s.stream, &view->totals);
 	put_details(s.stream, &view->totals);
 	nve_remarks(view, put_remark, s.stream);
@@ -359,6 +363,7 @@ static int write_summary(FILE *out, const struct nve_view *view, const struct re
 	report_put_placement(s.stream, parts, LABEL);
 	put_times(s.stream, view);
 	put_delay(s.stream, &view->totals);
+	report_put_traffic(s.stream, view, LABEL);
 	put_shares(s.stream, &view->totals);
 	nve_remarks(view, put_remark, s.stream);
 	if (file)

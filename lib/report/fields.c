@@ -126,6 +126,7 @@ const struct nve_field nve_fields_process[] = {
 	MUST(nve_view_process, "sources.latency", sources.latency, TEXT),
 	MUST(nve_view_process, "sources.addresses", sources.addresses, TEXT),
 	MUST(nve_view_process, "sources.timer", sources.timer, TEXT),
+	MAY(nve_view_process, "sources.traffic", sources.traffic, TEXT),
 	MAY(nve_view_process, "sources.counter_events", sources.counter_events, TEXT),
 	MAY(nve_view_process, "sources.why_not_better.stall_time", sources.stall_why, TEXT),
 	MAY(nve_view_process, "sources.why_not_better.dirty_fraction", sources.dirty_why, TEXT),

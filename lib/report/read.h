@@ -40,7 +40,7 @@ struct nve_view_machine {
 };
 
 struct nve_view_sources {
-	const char *stall, *dirty, *latency, *addresses, *timer, *counter_events;
+	const char *stall, *dirty, *latency, *addresses, *timer, *counter_events, *traffic;
 	const char *stall_why, *dirty_why, *addresses_why; /* not better; "": nothing is */
 	uint64_t uncore_reads, uncore_clamps, uncore_failures;
 };

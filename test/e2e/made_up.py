@@ -81,6 +81,20 @@ def put_threads(report, count, names):
     report |= {"threads_total": count, "threads_not_listed": 0, "threads_not_emulated": 0}
 
 
+def put_traffic(report, source="look-ahead"):
+    """Thread i has read i + 1 GB and written a quarter of that, in half of the time."""
+    report["settings"] |= {"NVM_RBW": "4GB/s", "NVM_WBW": "2GB/s"}
+    report["sources"]["traffic"] = source
+    sums = {"read_bytes": 0, "written_bytes": 0, "delay_bandwidth_ns": 0}
+    for i, thread in enumerate(report["threads"]):
+        moved = {"read_bytes": (i + 1) * 10 ** 9, "written_bytes": (i + 1) * 25 * 10 ** 7,
+                 "delay_bandwidth_ns": (i + 1) * 10 ** 8}
+        thread["traffic"] |= moved
+        thread |= {"cpu_ns": (i + 1) * 10 ** 8, "delay_paid_ns": (i + 1) * 10 ** 8}
+        sums = {key: sums[key] + moved[key] for key in sums}
+    report["totals"]["traffic"] |= sums
+
+
 def put_regions(report, dice, names):
     def figures():
         some = amounts(dice, dice.randrange(10 ** 9))

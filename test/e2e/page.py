@@ -113,9 +113,28 @@ with tempfile.TemporaryDirectory() as name:
     for word in ("Slowdown", "read <b>", "NVM_WLAT", "600ns", "a CPU"):
         assert word.replace("read <b>", "reads <b>300") in text, word
 
+    # bytes, where they were counted, and nothing of them elsewhere
+    still = made_up.report(base, 2, 0, ["main", "worker"])
+    still["sources"]["traffic"] = "none"
+    text, parsed = page(put(scratch, "still.json", still))
+    assert "traffic" not in parsed.ids and "Bandwidth" not in "".join(parsed.texts)
+    moved = made_up.report(base, 2, 0, ["main", "worker"])
+    made_up.put_traffic(moved)
+    text, parsed = page(put(scratch, "moved.json", moved))
+    needs_nothing(text, parsed)
+    has_parts(parsed, "traffic")
+    everything = "".join(parsed.texts)
+    for words in ("Limits: reads 4GB/s, writes 2GB/s.", "In all 3.000 GB were read, 0.300 GB/s of run time",
+                  "0.750 GB written, 0.075 GB/s; the delay for it is 300 ms.", "source: look-ahead."):
+        assert words in everything, (words, everything)
+    rows = re.findall(r"<tr><th scope=\"row\"><bdi>(\w+)</bdi></th><td data-n=\"(\d+)\">.*? GB</td>"
+                      r"<td [^>]*>([\d.]+) GB</td><td [^>]*>([\d.]+) GB/s</td><td [^>]*>([\d.]+) GB/s</td>", text)
+    assert rows == [("main", "1000", "0.250", "5.000", "1.250"), ("worker", "1001", "0.500", "5.000", "1.250")], rows
+
     # names are text, whatever is in them
     evil = made_up.report(base, len(made_up.HOSTILE), 300, made_up.HOSTILE)
     evil["program"] |= {"name": made_up.HOSTILE[0], "host": made_up.HOSTILE[1]}
+    made_up.put_traffic(evil, made_up.HOSTILE[0])
     evil["sources"] |= {"timer": made_up.HOSTILE[2]}
     text, parsed = page(put(scratch, "evil.json", evil))
     needs_nothing(text, parsed)

@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 
+import made_up
 import schema
 from sums import check_sums
 from victim import EMULATE, clean, fresh, prog, run
@@ -126,6 +127,25 @@ spoilt["regions"]["list"][0]["exclusive"].pop("cpu_ns")
 marked.write_text(json.dumps(spoilt))
 for form in ("text", "csv"):
     fails("regions.list[0].cpu_ns: missing", "--format", form, marked)
+
+# bytes moved, where they were counted, and nothing of them elsewhere
+assert "GB/s" not in shown(hello)
+moved = copy.deepcopy(single[hello])
+moved["program"] |= {"wall_ns": 10 ** 10}
+moved["threads"] = [moved["threads"][0] | {"tid": tid, "traffic": dict(moved["threads"][0]["traffic"])}
+                    for tid in (11, 12)]
+made_up.put_traffic(moved)
+counted = place / "counted.json"
+counted.write_text(json.dumps(moved))
+told = shown(counted)
+assert re.search(r"^bandwidth +read 4GB/s, write 2GB/s$", told, re.M), told
+assert re.search(r"^traffic +read 3\.000 GB, 0\.300 GB/s of run time; written 0\.750 GB, 0\.075 GB/s "
+                 r"\(look-ahead\); delay for it 0\.300 s$", told, re.M), told
+rows = re.findall(r"^ +(\d+) \S+ +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+) +([\d.]+)$",
+                  told[told.index("\ntraffic by thread"):], re.M)
+assert rows == [("12", "2.000", "0.500", "5.000", "1.250", "0.200"),
+                ("11", "1.000", "0.250", "5.000", "1.250", "0.100")], told
+counted.unlink()
 
 # names that would do harm
 nasty = copy.deepcopy(single[hello])

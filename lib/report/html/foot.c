@@ -106,6 +106,7 @@ static void put_sources(struct nve_html *h, const struct nve_view_process *p)
 	put_source(h, "dirty fraction", p->sources.dirty, p->sources.dirty_why);
 	put_source(h, "latency", p->sources.latency, "");
 	put_source(h, "addresses", p->sources.addresses, p->sources.addresses_why);
+	put_source(h, "traffic", p->sources.traffic, "");
 	put_source(h, "timer", p->sources.timer, "");
 	if (p->sources.counter_events[0])
 		put_source(h, "counter events", p->sources.counter_events, "");

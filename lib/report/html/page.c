@@ -107,6 +107,7 @@ static int put_body(const struct nve_page *page)
 	nve_page_curve(page);
 	nve_page_regions(page);
 	err = err ? err : nve_page_sites(page);
+	nve_page_traffic(page);
 	nve_page_threads(page);
 	nve_page_foot(page);
 	nve_html_put(h, "</main>\n<script>");

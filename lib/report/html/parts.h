@@ -42,12 +42,14 @@ int nve_page_course(const struct nve_page *page);
 void nve_page_regions(const struct nve_page *page);
 int nve_page_sites(const struct nve_page *page);
 void nve_page_curve(const struct nve_page *page);
+void nve_page_traffic(const struct nve_page *page);
 void nve_page_threads(const struct nve_page *page);
 void nve_page_foot(const struct nve_page *page);
 
 /* Is there such a part? */
 bool nve_page_has_course(const struct nve_page *page);
 bool nve_page_has_curve(const struct nve_page *page);
+bool nve_page_has_traffic(const struct nve_page *page);
 bool nve_page_has_threads(const struct nve_page *page);
 
 /* <figure>, its heading and what is to be known about it; ends the latter. */

@@ -217,6 +217,7 @@ static void put_links(const struct nve_page *page)
 		{"prediction", "Prediction", nve_page_has_curve(page)},
 		{"regions", "Regions", page->regions.count > 0},
 		{"sites", "Memory", page->heat.processes > 0},
+		{"traffic", "Bandwidth", nve_page_has_traffic(page)},
 		{"processes", "Processes", page->view->count > 1},
 		{"threads", "Threads", nve_page_has_threads(page)},
 		{"sources", "Settings, sources, uncertainty", true},
