@@ -1,15 +1,16 @@
 """STREAM-like kernels under emulated bandwidths, and a pointer chase beside them.
 
-Each row is one run with NVM_RBW and NVM_WBW set to the cap. What the workload (bench/streamer.c)
-reports of itself: `STREAM GB/s` counts what its source code reads and writes, as STREAM does;
-`device GB/s` what memory moves for that in the busier direction, lines fetched before they are
-overwritten included: that is what a cap limits. Both are over wall time, barriers included. They
+Each row is the median of interleaved runs with NVM_RBW and NVM_WBW set to the cap. What the workload
+(bench/streamer.c) reports of itself: `STREAM GB/s` counts what its source code reads and writes, as
+STREAM does; `device GB/s` what memory moves for that in the busier direction, lines fetched before they
+are overwritten included: that is what a cap limits. Both are over wall time, barriers included. They
 are the same but for memcpy and string moves, whose stores fetch no line. `error` is of the device's
-figure against the cap; `bytes` is what the library estimated over what the workload moved.
+figure against the cap of the same run, `from` and `to` are its least and most; `bytes` is what the
+library estimated over what the workload moved.
 
 Targets: error at most 5 %, with 1 and 2 threads. A chase beside a stream under a cap takes at most
-5 % longer a step than one that is alone (medians, interleaved); for the eye, what both take natively
-together, and what is moved in all."""
+5 % longer a step than one that is alone (CPU time, so that others on the machine do not count; medians,
+interleaved); for the eye, what both take natively together, and what is moved in all."""
 
 import json
 import os
@@ -28,7 +29,8 @@ def add_options(parser):
     parser.add_argument("--kernels", default=KERNELS, help="names, with blanks between")
     parser.add_argument("--caps", default="8 4 2", help="GB/s, with blanks between")
     parser.add_argument("--threads", default="1 2")
-    parser.add_argument("--rounds", type=int, default=3, help="of the chase's rows")
+    parser.add_argument("--rounds", type=int, default=3, help="of interleaved runs")
+    parser.add_argument("--no-chase", dest="chase", action="store_false", help="streams alone")
     parser.add_argument("--mib", type=int, default=128, help="of each array")
 
 
@@ -61,28 +63,43 @@ def estimated(result, report):
     return traffic[key] / (result[key] * passes) if result[key] else 0.0
 
 
-def stream_row(options, table, targets, kernel, threads, cap):
+def stream_run(options, kernel, threads, cap):
+    """STREAM's figure, the device's, its error in per cent, and the bytes' ratio."""
     result, report = capped(options, cap, kernel, "--threads", str(threads))
     device = device_gb_per_s(result)
-    error = 100 * (device / cap - 1)
-    table.row("%s %g GB/s" % (kernel, cap), threads, cap, result["gb_per_s"], device, error,
-              estimated(result, report), None, targets.judge(abs(error) <= 5))
+    return result["gb_per_s"], device, 100 * (device / cap - 1), estimated(result, report)
+
+
+def stream_rows(options, table, targets):
+    rows = {(kernel, int(threads), float(cap)): [] for kernel in options.kernels.split()
+            for threads in options.threads.split() for cap in options.caps.split()}
+    for number in range(options.rounds):
+        for (kernel, threads, cap), runs in rows.items():
+            progress("round %d: %s, %d threads, %g GB/s" % (number + 1, kernel, threads, cap))
+            runs.append(stream_run(options, kernel, threads, cap))
+    progress("")
+    for (kernel, threads, cap), runs in rows.items():
+        stream, device, error, ratio = (median(column) for column in zip(*runs))
+        errors = [run[2] for run in runs]
+        table.row("%s %g GB/s" % (kernel, cap), threads, cap, stream, device, error, min(errors),
+                  max(errors), ratio, None, targets.judge(abs(error) <= 5))
 
 
 def chase_rows(options, table, targets, cap):
     alone, beside, streams, together = [], [], [], []
     for _ in range(options.rounds):
-        alone.append(native(options, "none")["chase_ns"])
-        both = native(options, "read", "--chase")
-        together.append(both["chase_ns"])
+        alone.append(native(options, "none")["chase_cpu_ns"])
+        together.append(native(options, "read", "--chase")["chase_cpu_ns"])
         result, _ = capped(options, cap, "read", "--chase")
-        beside.append(result["chase_ns"])
+        beside.append(result["chase_cpu_ns"])
         streams.append(device_gb_per_s(result) + 64 / result["chase_ns"])
-    moved = median(streams)
-    table.row("chase, alone, native", 1, None, None, None, None, None, median(alone), "")
-    table.row("chase beside read, native", 2, None, None, None, None, None, median(together), "")
-    table.row("chase beside read %g GB/s" % cap, 2, cap, None, moved, 100 * (moved / cap - 1),
-              None, median(beside), targets.judge(median(beside) <= 1.05 * median(alone)))
+    errors = [100 * (moved / cap - 1) for moved in streams]
+    none = [None] * 6
+    table.row("chase, alone, native", 1, None, *none, median(alone), "")
+    table.row("chase beside read, native", 2, None, *none, median(together), "")
+    table.row("chase beside read %g GB/s" % cap, 2, cap, None, median(streams), median(errors),
+              min(errors), max(errors), None, median(beside),
+              targets.judge(median(beside) <= 1.05 * median(alone)))
 
 
 def run(options, targets):
@@ -90,13 +107,10 @@ def run(options, targets):
         raise Failure("the build made no " + STREAMER)
     table = Table([("what", 26, ""), ("threads", 7, "%d"), ("cap GB/s", 8, "%g"),
                    ("STREAM GB/s", 11, "%.2f"), ("device GB/s", 11, "%.3f"), ("error %", 7, "%+.1f"),
-                   ("bytes", 6, "%.3f"), ("chase ns", 8, "%.1f"), ("met", 4, "")])
+                   ("from", 6, "%+.1f"), ("to", 6, "%+.1f"), ("bytes", 6, "%.3f"),
+                   ("chase ns", 8, "%.1f"), ("met", 4, "")])
     table.head()
-    for kernel in options.kernels.split():
-        for threads in options.threads.split():
-            for cap in options.caps.split():
-                progress("%s, %s threads, %s GB/s" % (kernel, threads, cap))
-                stream_row(options, table, targets, kernel, int(threads), float(cap))
-    for cap in options.caps.split() if options.rounds else []:
+    stream_rows(options, table, targets)
+    for cap in options.caps.split() if options.chase else []:
         chase_rows(options, table, targets, float(cap))
     return table
