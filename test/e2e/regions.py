@@ -45,6 +45,28 @@ def check_regions(report):
     assert regions["paused"]["delay_owed_ns"] == regions["rows_not_listed"] == 0, regions
 
 
+def check_time(report, name, clock_ns):
+    """By the program's own clock: the region's time, the delay injected in it, and what the handler
+    took. Where the thread loses its core between two samples, all of that interval goes to the region
+    of the second: at most so much for each call, where a sample may be late by another tick."""
+    region, totals = named(report, name), report["totals"]
+    interval_ns = 2 * totals["cpu_ns"] / totals["samples"]["taken"]
+    found_ns = region["exclusive"]["cpu_ns"] + region["exclusive"]["delay_injected_ns"]
+    missing_ns, slack_ns = clock_ns - found_ns, region["calls"] * interval_ns
+    assert -slack_ns < missing_ns < slack_ns + totals["cost"]["handler_ns"], (clock_ns, interval_ns, region)
+    assert slack_ns < region["exclusive"]["cpu_ns"], (interval_ns, region)
+
+
+def check_phases(report, printed):
+    """Each region's time is its own; of walk's three calls two are within outer."""
+    walk, outer, rest = (named(report, name) for name in ("walk", "outer", "rest"))
+    for name, clock_ns in zip(("walk", "rest"), printed.split()):
+        check_time(report, name, int(clock_ns))
+    within_ns = rest["inclusive"]["cpu_ns"] + outer["exclusive"]["cpu_ns"]
+    assert within_ns < outer["inclusive"]["cpu_ns"] < within_ns + walk["exclusive"]["cpu_ns"], (walk, outer)
+    assert outer["exclusive"]["cpu_ns"] < 0.02 * report["totals"]["cpu_ns"], outer
+
+
 def named(report, name):
     (found,) = [r for r in report["regions"]["list"] if r["name"] == name]
     return found
@@ -64,19 +86,13 @@ assert done.stdout == 2 * ("0" + 8 * " 0" + "\n"), done
 
 # linked, linked and preloaded, preloaded from elsewhere, found at run time: all the same
 PHASES = {"outer": 1, "walk": 3, "rest": 1}
-for command, options in (((prog("regions"), "phases"), LINKED), ((prog("regions"), "phases"), {}),
-                         ((prog("regions"), "phases"), {"preload": copied}),
-                         ((prog("regions_weak"), "phases"), {})):
-    (report,), _ = emulated(*command, **options)
+for program, options in (("regions", LINKED), ("regions", {}), ("regions", {"preload": copied}),
+                         ("regions_weak", {})):
+    (report,), printed = emulated(prog(program), "phases", "80", "clock", **options)
     assert calls(report) == PHASES and report["regions"]["misuse"] == NO_MISUSE, report["regions"]
     assert report["regions"]["begins"] == 5 and report["regions"]["pauses"] == 1, report["regions"]
-    walk, outer, rest = (named(report, name) for name in ("walk", "outer", "rest"))
-    cpu = report["totals"]["cpu_ns"]
-    # equal work: one sixth outside, a half in walk, two sixths of it within outer, one paused
-    assert 0.4 < walk["exclusive"]["cpu_ns"] / cpu < 0.6, (walk, cpu)
-    assert 0.4 < outer["inclusive"]["cpu_ns"] / cpu < 0.6, (outer, cpu)
-    assert outer["exclusive"]["cpu_ns"] < 0.02 * cpu, (outer, cpu)
-    assert rest["exclusive"]["cpu_ns"] > 0.1 * cpu, (rest, cpu)
+    walk, rest = named(report, "walk"), named(report, "rest")
+    check_phases(report, printed)
     assert rest["inclusive"]["delay_owed_ns"] < walk["exclusive"]["delay_owed_ns"] / 20, (rest, walk)
     assert 0.99 < report["regions"]["paused"]["cpu_ns"] / rest["exclusive"]["cpu_ns"] <= 1, (report, rest)
     assert walk["exclusive"]["delay_owed_ns"] > 0 and walk["exclusive"]["samples"] > 0, walk
@@ -105,9 +121,10 @@ assert walk["exclusive"]["cpu_ns"] > 0.9 * cpu and walk["exclusive"]["delay_owed
 assert named(report, "outer")["exclusive"]["wall_ns"] < walk["exclusive"]["wall_ns"] / 20, report["regions"]
 
 # emulated inside alone: all delay is owed there, none for the rest
-(report,), _ = emulated(prog("regions"), "phases", settings={"NVM_REGIONS": "only"})
+(report,), printed = emulated(prog("regions"), "phases", "80", "clock", settings={"NVM_REGIONS": "only"})
+check_phases(report, printed)
 outside, walk = report["regions"]["outside"], named(report, "walk")["exclusive"]
-assert outside["cpu_ns"] > 0.1 * report["totals"]["cpu_ns"] and outside["stall_ns"] > 0, report["regions"]
+assert outside["stall_ns"] > 0, report["regions"]
 assert outside["delay_owed_ns"] == 0 < walk["delay_owed_ns"], report["regions"]
 assert report["totals"]["delay_owed_ns"] == sum(
     r["exclusive"]["delay_owed_ns"] for r in report["regions"]["list"]), report["regions"]

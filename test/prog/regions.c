@@ -2,9 +2,12 @@
  * Marks regions, well and badly. Linked with the library; as regions_weak it is not, and finds out.
  *
  *   regions WHAT [MS]
+ *   regions phases MS clock   prints the CPU time of the thread in "walk" and in "rest", delay
+ * included
  */
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -14,6 +17,7 @@
 #include "work.h"
 
 static unsigned ms = 30;
+static bool prints;
 
 static void begin(const char *name)
 {
@@ -34,27 +38,44 @@ static void walk(void)
 		work_ms(0);
 }
 
-/* outer { walk walk { pause } }, walk, and as much outside */
+static void begin_timed(const char *name, uint64_t *spent_ns)
+{
+	begin(name);
+	*spent_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* What is served at the end belongs to the region that ends. */
+static void end_timed(uint64_t *spent_ns)
+{
+	end();
+	*spent_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
+}
+
+/* outer { walk walk rest { pause } }, walk, and as much outside */
 static void phases(void)
 {
+	uint64_t walk_ns = 0, rest_ns = 0;
+
 	walk();
 	begin("outer");
 	for (int i = 0; i < 2; i++) {
-		begin("walk");
+		begin_timed("walk", &walk_ns);
 		walk();
-		end();
+		end_timed(&walk_ns);
 	}
-	begin("rest");
+	begin_timed("rest", &rest_ns);
 	if (NVMEMU_PRESENT)
 		nvmemu_pause();
 	walk();
 	if (NVMEMU_PRESENT)
 		nvmemu_resume();
+	end_timed(&rest_ns);
 	end();
-	end();
-	begin("walk");
+	begin_timed("walk", &walk_ns);
 	walk();
-	end();
+	end_timed(&walk_ns);
+	if (prints)
+		printf("%llu %llu\n", (unsigned long long)walk_ns, (unsigned long long)rest_ns);
 }
 
 /* Regions much shorter than a tick: walks, with nothing but markers between. */
@@ -258,6 +279,7 @@ int main(int argc, char **argv)
 	CHECK(argc > 1);
 	if (argc > 2)
 		ms = (unsigned)atoi(argv[2]);
+	prints = argc > 3;
 	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
 		if (strcmp(all[i].name, argv[1]))
 			continue;
