@@ -1,6 +1,7 @@
 /*
  * nvmemu-handover KIND: threads that hand work to each other, and each of them alone; prints the
- * wall-clock time of both, in turns, as one line of JSON. Which run time is right follows from how
+ * wall-clock time of both, in turns, as one line of JSON; with them, what of the time together all
+ * chases took, and the work of the thread that had most. Which run time is right follows from how
  * they depend on each other: see handover.py.
  */
 #include <errno.h>
@@ -29,6 +30,7 @@ struct worker {
 	void (*role)(struct worker *self);
 	struct bench_node *node;
 	uint64_t sum;
+	uint64_t section_ns, chase_ns; /* wall-clock time at work; of that, in chases */
 };
 
 static struct worker workers[WORKERS];
@@ -52,16 +54,22 @@ static uint64_t now_ns(void)
 
 static void chase(struct worker *w)
 {
+	uint64_t start = now_ns(), took;
+
 	w->node = bench_chase_read(w->node, request.nodes);
+	took = now_ns() - start;
+	w->section_ns += took;
+	w->chase_ns += took;
 }
 
 static void compute(struct worker *w)
 {
-	uint64_t x = w->sum;
+	uint64_t x = w->sum, start = now_ns();
 
 	for (uint64_t i = 0; i < request.ops; i++)
 		x = x * 6364136223846793005u + 1442695040888963407u;
 	w->sum = x;
+	w->section_ns += now_ns() - start;
 }
 
 static void chase_alone(struct worker *w)
@@ -250,6 +258,8 @@ static uint64_t time_roles(const role *roles, unsigned count, unsigned first)
 	uint64_t start = now_ns();
 
 	left = request.rounds;
+	for (unsigned i = 0; i < WORKERS; i++)
+		workers[i].section_ns = workers[i].chase_ns = 0;
 	for (unsigned i = 0; i < count; i++) {
 		workers[first + i].role = roles[i];
 		sem_post(&workers[first + i].go);
@@ -278,6 +288,7 @@ static uint64_t time_second(const role *roles, unsigned count, unsigned first)
 static void run(const struct kind *kind)
 {
 	uint64_t together[TURNS_MAX], alone[TURNS_MAX], other[TURNS_MAX] = {0};
+	uint64_t chases[TURNS_MAX], longest[TURNS_MAX] = {0};
 	unsigned count = 0;
 
 	while (count < WORKERS && kind->together[count])
@@ -288,9 +299,17 @@ static void run(const struct kind *kind)
 		if (kind->other)
 			other[i] = time_second(&kind->other, 1, 1);
 		together[i] = time_second(kind->together, count, 0);
+		chases[i] = 0;
+		for (unsigned k = 0; k < WORKERS; k++) {
+			chases[i] += workers[k].chase_ns;
+			if (workers[k].section_ns > longest[i])
+				longest[i] = workers[k].section_ns;
+		}
 	}
 	printf("{");
 	print_times("together_ns", together, false);
+	print_times("chases_ns", chases, false);
+	print_times("longest_ns", longest, false);
 	print_times("alone_ns", alone, false);
 	print_times("other_ns", other, true);
 }

@@ -1,16 +1,20 @@
 """Threads that hand work to each other, emulated, against the right run time.
 
-What is right is known by construction: a chase alone takes s times as long emulated as natively, so
-emulated threads that depend on each other should take as long as native ones whose chases have s
-times as many nodes. The factor s, the emulated run and that native run are taken in turn, several
-times; medians. The column `hand-overs off` is one emulated run with NVM_HANDOVER=off, for
-comparison.
+What is right follows from how they depend on each other. Threads that chase in turn take the sum of
+what their chases take alone, emulated; threads at work at once as long as the slower one. Both are
+measured in the same process, in turns; medians. To that comes what it takes to hand over: the time
+of a native run whose chases have as many more nodes as the emulated ones take longer, less that of
+its sections, by the clocks of the sections themselves. So what threads on neighbouring processors do
+to each other's memory is not counted several times: an emulated access takes what it is set to,
+however slow memory is at the moment. The column `hand-overs off` is one emulated run with
+NVM_HANDOVER=off, for comparison.
 
 kinds: lock: two threads, each chases under one lock (the sum of both); mixed: the same, with
 computing of the same length outside of the lock; barrier: one chases, one computes, both meet at a
-barrier (the slower of both); barrier-even: both chase; openmp: the same in a parallel loop of GCC's OpenMP; queue: a producer chases, three consumers
-compute, over a condition variable; pipe: two stages that chase; ask: two threads chase in turn and
-wake each other over pipes, with NVM_HANDOVER=io.
+barrier (the slower of both); barrier-even: both chase; openmp: the same in a parallel loop of GCC's
+OpenMP; queue: a producer chases, three consumers compute, over a condition variable; pipe: two
+stages that chase; ask: two threads chase in turn and wake each other over pipes, with
+NVM_HANDOVER=io.
 
 Targets: each within 3 %."""
 
@@ -29,22 +33,23 @@ ROWS = [
     ("barrier-even", 1000, 0), ("barrier-even", 10000, 0),
     ("openmp", 1000, 0), ("queue", 1000, 1), ("pipe", 1000, 0), ("ask", 1000, 0),
 ]
+IN_TURN = ("lock", "mixed", "ask")  # one chases at a time
 
 
 def add_options(parser):
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--rounds", type=int, default=3, help="turns of each measurement")
     parser.add_argument("--nodes", type=int, default=2000000, help="chased by a thread in a turn")
     parser.add_argument("--only", metavar="KIND", help="rows of this kind")
 
 
-def command(kind, nodes, rounds, ops):
-    return [PROGRAM, kind, "--nodes", str(nodes), "--rounds", str(rounds), "--ops", str(max(ops, 1)),
-            "--turns", "1"]
+def command(kind, nodes, rounds, ops, turns):
+    return [PROGRAM, kind, "--nodes", str(nodes), "--rounds", str(rounds),
+            "--ops", str(max(ops, 1)), "--turns", str(turns)]
 
 
 def times(out):
-    result = json.loads(out)
-    return median(result["alone_ns"]), median(result["together_ns"])
+    """Seconds."""
+    return {key: median(values) / 1e9 for key, values in json.loads(out).items()}
 
 
 def emulated(kind, words, handover):
@@ -54,16 +59,24 @@ def emulated(kind, words, handover):
     return times(out)
 
 
-def one_round(kind, nodes, rounds, ops):
+def apart(kind, run):
+    """How long the sections of a run take alone, one after the other or at once."""
+    return 2 * run["alone_ns"] if kind in IN_TURN else max(run["alone_ns"], run["other_ns"])
+
+
+def at_work(kind, run):
+    """The same of the sections where they work together."""
+    return run["chases_ns"] if kind in IN_TURN else run["longest_ns"]
+
+
+def measure(kind, nodes, rounds, ops, turns):
     """Seconds: native, right, emulated."""
-    words = command(kind, nodes, rounds, ops)
-    native_alone, native = times(run_native(words))
-    alone, ours = emulated(kind, words, "sync")
-    longer = command(kind, round(nodes * alone / native_alone), rounds, ops)
-    long_alone, right = times(run_native(longer))
-    # The nodes are whole, and memory's latency moves: by what the chase alone says.
-    right *= alone / long_alone
-    return native / 1e9, right / 1e9, ours / 1e9
+    native = times(run_native(command(kind, nodes, rounds, ops, 1)))
+    ours = emulated(kind, command(kind, nodes, rounds, ops, turns), "sync")
+    slower = round(nodes * ours["alone_ns"] / native["alone_ns"])
+    longer = times(run_native(command(kind, slower, rounds, ops, turns)))
+    right = apart(kind, ours) + longer["together_ns"] - at_work(kind, longer)
+    return native["together_ns"], right, ours["together_ns"]
 
 
 def run(options, targets):
@@ -79,14 +92,12 @@ def run(options, targets):
         if kind == "openmp" and not speed["openmp"]:
             continue
         ops = round(share * nodes * speed["node_ns"] / speed["op_ns"])
-        kept = []
-        for i in range(options.rounds):
-            progress("%s, %d nodes: %d of %d" % (kind, nodes, i + 1, options.rounds))
-            kept.append(one_round(kind, nodes, max(options.nodes // nodes, 1), ops))
+        rounds = max(options.nodes // nodes, 1)
+        progress("%s, %d nodes" % (kind, nodes))
+        native, right, ours = measure(kind, nodes, rounds, ops, options.rounds)
+        off = emulated(kind, command(kind, nodes, rounds, ops, 1), "off")["together_ns"]
         progress("")
-        native, right, ours = (median(k[i] for k in kept) for i in range(3))
-        error = median(100 * (k[2] / k[1] - 1) for k in kept)
-        _, off = emulated(kind, command(kind, nodes, max(options.nodes // nodes, 1), ops), "off")
-        off = 100 * (off / 1e9 / right - 1)
-        table.row(kind, nodes, native, right, ours, error, off, targets.judge(abs(error) <= 3))
+        error = 100 * (ours / right - 1)
+        table.row(kind, nodes, native, right, ours, error, 100 * (off / right - 1),
+                  targets.judge(abs(error) <= 3))
     return table
