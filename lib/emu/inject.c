@@ -12,7 +12,6 @@
 
 #include "base/base.h"
 #include "base/clock.h"
-#include "base/sigmask.h"
 #include "count/ahead/pages.h"
 #include "emu/account.h"
 #include "emu/action.h"
@@ -30,7 +29,6 @@ enum {
 	SLEEP_MIN_NS = 1000000000, /* mode auto spins below: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
 	NEW_PAGES = 32,
-	SIGNAL_ROUNDS = 16,
 	TICK_LOST_NS = 30000000, /* without a tick: it came together with a finer one */
 };
 
@@ -521,26 +519,6 @@ int nve_inject_setup(const struct nve_inject_config *config)
 void nve_inject_set_signal_cost(uint64_t signal_ns)
 {
 	state.config.signal_ns = signal_ns;
-}
-
-uint32_t nve_inject_measure_signal(void)
-{
-	int pid = getpid(), tid = (int)syscall(SYS_gettid);
-	uint64_t best = UINT64_MAX;
-	sigset_t ours, mask;
-
-	/* The program may have been started with it blocked. */
-	sigemptyset(&ours);
-	sigaddset(&ours, SIGNAL);
-	nve_sigmask(SIG_UNBLOCK, &ours, &mask);
-	for (int i = 0; i < SIGNAL_ROUNDS; i++) {
-		uint64_t start = cpu_ns();
-
-		syscall(SYS_tgkill, pid, tid, SIGNAL);
-		best = NVE_MIN(best, cpu_ns() - start);
-	}
-	nve_sigmask(SIG_SETMASK, &mask, NULL);
-	return (uint32_t)best;
 }
 
 int nve_inject_start(struct nve_thread *t)
