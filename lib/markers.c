@@ -116,6 +116,18 @@ static struct nve_thread *self(void)
 	return t;
 }
 
+/* The time, of a marker. */
+static uint64_t now(struct nve_thread *t)
+{
+	uint64_t tsc = nve_tsc();
+
+	if (!nve_unlikely(nve_regions_want_check(&t->regions, tsc)))
+		return tsc;
+	nve_regions_check(&t->regions, tsc, nve_clock_ns(CLOCK_THREAD_CPUTIME_ID));
+	t->regions.watch.reads++;
+	return tsc;
+}
+
 /* For the estimates at hand-overs a lane is a place to which a call has returned. */
 static uint64_t address_of(uint32_t lane)
 {
@@ -153,7 +165,7 @@ void nve_markers_begin(const char *name)
 	was = t->regions.open.lane;
 	next = nve_regions_find(&t->regions, name);
 	leave(t, next);
-	nve_regions_begin(&t->regions, next, nve_tsc());
+	nve_regions_begin(&t->regions, next, now(t));
 	enter(t, was);
 }
 
@@ -162,7 +174,7 @@ static void end(struct nve_thread *t)
 	uint32_t was = t->regions.open.lane;
 
 	leave(t, nve_regions_outer(&t->regions));
-	nve_regions_end(&t->regions, nve_tsc());
+	nve_regions_end(&t->regions, now(t));
 	enter(t, was);
 }
 
@@ -191,7 +203,7 @@ void nve_markers_pause(void)
 	if (!t)
 		return;
 	leave(t, t->regions.open.lane | 1);
-	nve_regions_pause(&t->regions, nve_tsc());
+	nve_regions_pause(&t->regions, now(t));
 }
 
 void nve_markers_resume(void)
@@ -202,6 +214,6 @@ void nve_markers_resume(void)
 	if (!t)
 		return;
 	was = t->regions.open.lane;
-	nve_regions_resume(&t->regions, nve_tsc());
+	nve_regions_resume(&t->regions, now(t));
 	enter(t, was);
 }

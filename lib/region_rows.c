@@ -43,7 +43,7 @@ static void fill_figures(const struct nve_regions *r, uint32_t lane, uint64_t ts
 		.ma_ro = m->ma_ro,
 		.ma_wb = m->ma_wb,
 		.delay_owed_ns = m->delay_owed_ns,
-		.delay_injected_ns = r->served_ns[lane],
+		.delay_injected_ns = r->due[lane].served_ns,
 		.samples = s->count,
 		.answered = s->answered,
 		.answered_ns = s->answered_ns,

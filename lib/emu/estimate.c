@@ -3,11 +3,12 @@
 #include <math.h>
 
 enum {
-	PRIOR_NS = 8000000,    /* of the whole thread's share, in that of a stretch */
-	HALVE_NS = 2000000000, /* sums fade */
-	AMENDS_NS = 200000000, /* of the thread's time, over which a rest is made good */
-	ACTIVE_NS = 40000000,  /* without a payment: ticks serve again */
-	HASH_SHIFT = 58,       /* 64 stretches */
+	PRIOR_NS = 8000000,          /* of the whole thread's share, in that of a stretch */
+	HALVE_NS = 2000000000,       /* sums fade */
+	AMENDS_NS = 200000000,       /* of the thread's time, over which a rest is made good */
+	REGION_AMENDS_NS = 50000000, /* of a region's */
+	ACTIVE_NS = 40000000,        /* without a payment: ticks serve again */
+	HASH_SHIFT = 58,             /* 64 stretches */
 };
 
 /* A smaller rate shifts hardly anything. */
@@ -25,6 +26,7 @@ void nve_estimate_clear(struct nve_estimate *e, uint64_t tsc_khz, uint64_t cpu_n
 	e->decided_cpu_ns = 0;
 	if (!e->stretch) {
 		e->stretch = &e->stretches[0];
+		e->stretch->factor = 1;
 		e->gain = 1;
 	}
 }
@@ -37,6 +39,7 @@ static struct nve_estimate_stretch *find(struct nve_estimate *e, uint64_t addres
 	if (s->address == address)
 		return s;
 	s->address = address;
+	s->factor = 1;
 	s->learned = (struct nve_estimate_rate){.rate = e->all.rate};
 	return s;
 }
@@ -74,15 +77,27 @@ void nve_estimate_check(struct nve_estimate *e, uint64_t cpu_ns)
 	e->checked_cpu_ns = cpu_ns;
 }
 
-double nve_estimate_due(struct nve_estimate *e, double booked_ns)
+static double make_amends(struct nve_estimate *e, double rest_ns, double usual_ns)
 {
-	double rest_ns = booked_ns + e->epoch_ns - e->fresh_ns;
-	double usual_ns = e->all.rate * AMENDS_NS;
-
 	e->decided_cpu_ns = e->checked_cpu_ns;
 	if (usual_ns <= 0)
 		return e->fresh_ns;
 	return e->fresh_ns * (1 + fmin(fmax(rest_ns / usual_ns, -0.5), 1));
+}
+
+double nve_estimate_due(struct nve_estimate *e, double booked_ns)
+{
+	return make_amends(e, booked_ns + e->epoch_ns - e->fresh_ns, e->all.rate * AMENDS_NS);
+}
+
+double nve_estimate_due_in_region(struct nve_estimate *e, double rest_ns, double rate)
+{
+	return make_amends(e, rest_ns, rate * REGION_AMENDS_NS);
+}
+
+double nve_estimate_fresh_ns(const struct nve_estimate *e)
+{
+	return e->fresh_ns;
 }
 
 void nve_estimate_paid(struct nve_estimate *e, uint64_t cpu_ns)
@@ -113,20 +128,22 @@ static void add(struct nve_estimate_rate *r, double time_ns, double stall_ns)
 }
 
 bool nve_estimate_learn(struct nve_estimate *e, bool in_stretch, double time_ns, double stall_ns,
-			double delay_per_stall)
+			double delay_per_stall, double factor)
 {
 	double share;
 
 	add(&e->all, time_ns, stall_ns);
-	if (in_stretch)
+	if (in_stretch) {
 		add(&e->stretch->learned, time_ns, stall_ns);
+		e->stretch->factor = factor;
+	}
 	share = e->all.time_ns > 0 ? e->all.stall_ns / e->all.time_ns : 0;
 	e->all.rate = share * delay_per_stall;
 	for (int i = 0; i < NVE_ESTIMATE_STRETCHES; i++) {
 		struct nve_estimate_rate *r = &e->stretches[i].learned;
 
-		r->rate = delay_per_stall * (r->stall_ns + share * PRIOR_NS) /
-			  (r->time_ns + PRIOR_NS);
+		r->rate = delay_per_stall * e->stretches[i].factor *
+			  (r->stall_ns + share * PRIOR_NS) / (r->time_ns + PRIOR_NS);
 	}
 	return e->all.rate >= LEAST_RATE;
 }

@@ -26,6 +26,7 @@ struct nve_estimate_rate {
 
 struct nve_estimate_stretch {
 	uint64_t address;
+	double factor; /* delay over stall time there, in parts of the thread's */
 	struct nve_estimate_rate learned;
 };
 
@@ -67,6 +68,13 @@ void nve_estimate_check(struct nve_estimate *e, uint64_t cpu_ns);
  */
 double nve_estimate_due(struct nve_estimate *e, double booked_ns);
 
+/* The same where delay is kept account of in regions: the one that runs is owed rest_ns besides
+ * what was estimated since the last payment, and rate of its time in general. */
+double nve_estimate_due_in_region(struct nve_estimate *e, double rest_ns, double rate);
+
+/* What was estimated since the last payment. */
+double nve_estimate_fresh_ns(const struct nve_estimate *e);
+
 /* So much was paid, and the CPU clock shows cpu_ns. */
 void nve_estimate_paid(struct nve_estimate *e, uint64_t cpu_ns);
 
@@ -78,11 +86,12 @@ void nve_estimate_served(struct nve_estimate *e);
 
 /*
  * A sample: so much of time_ns was stall. in_stretch: it fell into e->stretch, else into a wait or
- * a hook. delay_per_stall: what the model makes of stall time. Returns whether delay is owed at a
+ * a hook. delay_per_stall: what the model makes of the thread's stall time, and this many times as
+ * much of the sample's (factor). Returns whether delay is owed at a
  * rate worth estimating.
  */
 bool nve_estimate_learn(struct nve_estimate *e, bool in_stretch, double time_ns, double stall_ns,
-			double delay_per_stall);
+			double delay_per_stall, double factor);
 
 /* The epoch has ended: the model says what it owes. Returns what was estimated, before gain, if it
  * had payments; else 0. */

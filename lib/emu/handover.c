@@ -76,6 +76,7 @@ static uint64_t serve(struct nve_thread *t, uint64_t delay_ns, uint64_t now_ns)
 	}
 	t->mark_ns += now_ns - start_ns;
 	nve_regions_served(&t->regions, served_ns, nve_tsc() - start_tsc);
+	nve_region_watch_start(&t->regions.watch, nve_tsc(), now_ns);
 	nve_estimate_paid(&t->estimate, now_ns);
 	return served_ns;
 }
@@ -90,16 +91,33 @@ static double pending_ns(const struct nve_thread *t)
 	return sum_ns * t->estimate.gain;
 }
 
+/* Of a thread that has been in regions: what the one that runs is owed. */
+static double due_in_region(struct nve_thread *t)
+{
+	double delay_per_stall = nve_monitor_delay_per_stall(t);
+	double rest_ns = (double)nve_regions_due_ns(&t->regions) +
+			 nve_regions_expected_ns(&t->regions, nve_tsc(), delay_per_stall) -
+			 nve_estimate_fresh_ns(&t->estimate);
+
+	return nve_estimate_due_in_region(&t->estimate, rest_ns,
+					  nve_regions_rate(&t->regions, delay_per_stall));
+}
+
 static void pay(struct nve_thread *t)
 {
 	uint64_t now_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID), served_ns;
 	double due_ns;
 
 	t->hook_ns += state.clock_ns;
+	nve_regions_check(&t->regions, nve_tsc(), now_ns);
 	nve_estimate_check(&t->estimate, now_ns);
 	if (atomic_load(&t->tail) != atomic_load(&t->head))
 		nve_monitor_settle(t);
-	due_ns = nve_estimate_due(&t->estimate, (double)nve_inject_due_ns(t) + pending_ns(t));
+	if (t->regions.begins || t->regions.pauses)
+		due_ns = due_in_region(t);
+	else
+		due_ns = nve_estimate_due(&t->estimate,
+					  (double)nve_inject_due_ns(t) + pending_ns(t));
 	if (due_ns < PAY_MIN_NS || (int)syscall(SYS_gettid) != t->tid)
 		return;
 	served_ns = serve(t, (uint64_t)due_ns, now_ns);
@@ -210,9 +228,12 @@ static uint64_t take_cost(struct nve_thread *t)
 
 	t->hook_ns += (double)nve_regions_take_markers(&t->regions) *
 		      atomic_load_explicit(&state.marker_ps, memory_order_relaxed) / 1e3;
+	t->hook_ns += (double)t->regions.watch.reads * state.clock_ns;
+	t->regions.watch.reads = 0;
 	cost_ns = (uint64_t)t->hook_ns;
 	t->hook_ns -= (double)cost_ns;
 	t->cost_ns += cost_ns;
+	nve_regions_cost(&t->regions, (int64_t)cost_ns);
 	return cost_ns;
 }
 
@@ -257,10 +278,11 @@ bool nve_handover_enter_tick(struct nve_thread *t, uint64_t cpu_ns, uint64_t *ra
 	return running;
 }
 
-void nve_handover_learn(struct nve_thread *t, bool running, double time_ns, double stall_ns)
+void nve_handover_learn(struct nve_thread *t, bool running, double time_ns, double stall_ns,
+			double factor)
 {
 	bool owes = nve_estimate_learn(&t->estimate, running, time_ns, stall_ns,
-				       nve_monitor_delay_per_stall(t));
+				       nve_monitor_delay_per_stall(t), factor);
 	uint32_t armed = owes ? kinds_to_arm(t) : 0, gain_milli = atomic_load(&t->gain_milli);
 
 	if (gain_milli)

@@ -53,8 +53,10 @@ bool nve_handover_is_busy(struct nve_thread *t);
  * program itself was running: not in a call that may block. */
 bool nve_handover_enter_tick(struct nve_thread *t, uint64_t cpu_ns, uint64_t *ran_ns);
 
-/* The sample says that of time_ns so much was stall. */
-void nve_handover_learn(struct nve_thread *t, bool running, double time_ns, double stall_ns);
+/* The sample says that of time_ns so much was stall, of which the model makes so many times as much
+ * delay as of the thread's. */
+void nve_handover_learn(struct nve_thread *t, bool running, double time_ns, double stall_ns,
+			double factor);
 
 /* Do hooks serve what the thread owes, so that the tick need not? */
 bool nve_handover_serves(const struct nve_thread *t, uint64_t cpu_ns);

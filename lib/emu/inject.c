@@ -111,9 +111,8 @@ static int64_t due_ns(const struct nve_thread *t)
 /* Served in the portions of a tick: whoever measures a stretch of the program finds in it what it
  * owes, not an epoch's more or less. device_ns: of that the device asks for. Returns what was
  * served, ns. */
-static uint64_t serve_due(struct nve_thread *t, uint64_t device_ns)
+static uint64_t serve(struct nve_thread *t, int64_t due, uint64_t device_ns)
 {
-	int64_t due = due_ns(t);
 	uint64_t served_ns, now_ns;
 
 	nve_estimate_served(&t->estimate);
@@ -128,6 +127,17 @@ static uint64_t serve_due(struct nve_thread *t, uint64_t device_ns)
 	t->spun_ns += served_ns;
 	nve_regions_served(&t->regions, served_ns, 0);
 	return served_ns;
+}
+
+/* What the region that runs is owed; a record's regions need not be the program's. */
+static int64_t due_here_ns(const struct nve_thread *t)
+{
+	return state.config.replay ? due_ns(t) : nve_regions_due_ns(&t->regions);
+}
+
+static uint64_t serve_due(struct nve_thread *t, uint64_t device_ns)
+{
+	return serve(t, due_here_ns(t), device_ns);
 }
 
 /* Where the epoch that ends now goes; NULL: there is no room. */
@@ -203,7 +213,7 @@ static void replay(struct nve_thread *t, uint64_t ran_ns)
 	t->replay.ran_ns += ran_ns;
 	while (nve_replay_due(&t->replay) && (ended = ring_head(t, true))) {
 		nve_replay_take(&t->replay, &ended->epoch);
-		ended->parts = 1;
+		ended->parts = 0;
 		ended->lane = ended->epoch.region;
 		if (nve_bandwidth_on() && nve_regions_emulates(&t->regions, ended->lane))
 			ended->epoch.bandwidth_ns = nve_bandwidth_replayed(
@@ -256,9 +266,10 @@ static bool book_sample(struct nve_thread *t, const struct tick *tick,
 		.stall_ns = c->label_ns - before->stall_ns,
 		.dirty_weight = c->dirty_weight - before->dirty_weight,
 		.dirty = c->dirty - before->dirty,
+		.delay_per_stall = nve_monitor_delay_per_stall(t),
 	};
 
-	nve_handover_learn(t, tick->running, s.answered_ns, tick->factor * s.stall_ns);
+	nve_handover_learn(t, tick->running, s.answered_ns, s.stall_ns, tick->factor);
 	t->foreseen_ns += tick->delay_per_stall * s.stall_ns;
 	t->since_epoch_ns += tick->ran_ns;
 	return nve_regions_sample(&t->regions, &s) || t->since_epoch_ns >= state.config.epoch_ns;
@@ -333,6 +344,7 @@ static void book_cost(struct nve_thread *t, uint64_t cost_ns, uint64_t saved_ns)
 {
 	t->cost_ns += cost_ns;
 	t->saved_ns += saved_ns;
+	nve_regions_cost(&t->regions, (int64_t)cost_ns - (int64_t)saved_ns);
 	if (!nve_regions_emulates(&t->regions, t->regions.open.lane))
 		t->aside_ns += (int64_t)cost_ns - (int64_t)saved_ns;
 }
@@ -371,6 +383,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 		nve_timer_arm(t->timer_id, 1);
 		return;
 	}
+	nve_regions_check(&t->regions, tick.tsc, enter_ns);
 	/* Delivery and return of the signal stand between two marks, but are not the program's. */
 	tick.ran_ns = enter_ns - t->mark_ns;
 	tick.ran_ns -= NVE_MIN(tick.ran_ns, state.config.signal_ns);
@@ -398,7 +411,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	       t->mark_ns - enter_ns - NVE_MIN(served_ns, t->mark_ns - enter_ns) +
 		       state.config.signal_ns,
 	       saved_ns);
-	nve_regions_mark(&t->regions, nve_tsc());
+	nve_regions_go_on(&t->regions, nve_tsc(), t->mark_ns);
 	nve_handover_leave_tick(t, tick.running, t->mark_ns);
 	nve_timer_arm(t->timer_id, state.sample_ns);
 	arm_fine(t, nve_bandwidth_fine_ns(0));
@@ -409,7 +422,7 @@ static uint64_t tick_after_ns(const struct nve_thread *t)
 {
 	uint64_t ran_ns = NVE_MIN(t->bandwidth.accounted_ns, state.sample_ns - 1);
 
-	return state.sample_ns - ran_ns + (uint64_t)NVE_MAX(due_ns(t), (int64_t)0);
+	return state.sample_ns - ran_ns + (uint64_t)NVE_MAX(due_here_ns(t), (int64_t)0);
 }
 
 /* Between two ticks: no sample, but what was moved meanwhile. All of its time is taken out of the
@@ -428,6 +441,7 @@ static void on_fine(struct nve_thread *t, ucontext_t *uc)
 		arm_fine(t, nve_bandwidth_fine_ns(0));
 		return;
 	}
+	nve_regions_check(&t->regions, tsc, enter_ns);
 	if (ran_ns > TICK_LOST_NS) {
 		on_timer(t, uc);
 		return;
@@ -457,6 +471,7 @@ static void on_fine(struct nve_thread *t, ucontext_t *uc)
 	t->mark_ns += spent_ns + hooks_ns + state.config.signal_ns;
 	book_cost(t, spent_ns - NVE_MIN(served_ns, spent_ns) + state.config.signal_ns, 0);
 	nve_regions_served(&t->regions, 0, nve_tsc() - tsc);
+	nve_region_watch_start(&t->regions.watch, nve_tsc(), enter_ns + spent_ns);
 	nve_handover_leave_tick(t, running, enter_ns + spent_ns);
 	/* Who waits is left alone more and more; and altogether where the call starts from its
 	 * beginning. */
@@ -528,8 +543,8 @@ int nve_inject_start(struct nve_thread *t)
 	if (rc)
 		return rc;
 	read_times(&t->mark);
-	nve_regions_mark(&t->regions, nve_tsc());
 	t->mark_ns = cpu_ns();
+	nve_regions_go_on(&t->regions, nve_tsc(), t->mark_ns);
 	t->has_timer = true;
 	rc = nve_timer_arm(t->timer_id, state.sample_ns);
 	if (rc)
@@ -561,6 +576,7 @@ void nve_inject_end_epoch(struct nve_thread *t)
 	struct nve_account traffic = {.time = {.now_ns = emulated_ns(t), .ran_ns = rest_ns}};
 
 	t->mark_ns = now_ns;
+	nve_regions_check(&t->regions, nve_tsc(), now_ns);
 	if (state.config.replay) {
 		replay(t, rest_ns);
 		/* The monitor is at work: it makes room. */
@@ -580,5 +596,5 @@ void nve_inject_end_epoch(struct nve_thread *t)
 
 void nve_inject_serve_rest(struct nve_thread *t)
 {
-	serve_due(t, 0);
+	serve(t, due_ns(t), 0);
 }

@@ -171,11 +171,13 @@ static void note_when(struct nve_thread *t, const struct nve_thread_epoch *ended
 	t->settled_ns = ended->ended_ns;
 }
 
-/* An epoch, or the part of it that the lane has. Adds what it owes to *sum. */
+/* An epoch, or the part of it that a lane has. Adds what it owes to *sum. */
 static void settle_part(struct nve_thread *t, const struct nve_thread_epoch *ended,
-			const struct nve_epoch *e, uint32_t lane, struct nve_model_delay *sum)
+			const struct nve_epoch *e, const struct nve_region_part *part,
+			struct nve_model_delay *sum)
 {
 	static const struct nve_model_target none;
+	uint32_t lane = part->lane;
 	bool emulated = nve_regions_emulates(&t->regions, lane);
 	struct nve_model_delay d = nve_model_delay(emulated ? &target : &none, e, &t->carry);
 	struct nve_thread_model *m = &t->model;
@@ -200,7 +202,7 @@ static void settle_part(struct nve_thread *t, const struct nve_thread_epoch *end
 	m->read_variance += (double)e->read_se_bytes * (double)e->read_se_bytes;
 	m->written_variance += (double)e->written_se_bytes * (double)e->written_se_bytes;
 	m->dram_lat_ps_by_stall += (double)e->dram_lat_ps * (double)e->stall_ns;
-	nve_regions_settle(&t->regions, lane, e, &d);
+	nve_regions_settle(&t->regions, lane, e, &d, part->foreseen_ns);
 	if (emulated)
 		note_ratio(t, e->stall_ns, d.delay_ns);
 	atomic_fetch_add(&t->owed_ns, d.larger_ns);
@@ -215,17 +217,18 @@ static void settle_part(struct nve_thread *t, const struct nve_thread_epoch *end
 static void settle_epoch(struct nve_thread *t, uint32_t at, const struct nve_thread_epoch *ended)
 {
 	struct nve_region_part *parts = t->part[at % NVE_THREAD_RING];
+	const struct nve_region_part whole = {.lane = ended->lane};
 	struct nve_model_delay sum = {0};
 	struct nve_epoch part;
 
 	if (ended->parts <= 1) {
-		settle_part(t, ended, &ended->epoch, ended->lane, &sum);
+		settle_part(t, ended, &ended->epoch, ended->parts ? parts : &whole, &sum);
 	} else {
 		nve_region_parts_fit(&ended->epoch, parts, ended->parts);
 		t->model.clamps += ended->epoch.stall_wb_ns > ended->epoch.stall_ns;
 		for (uint32_t i = 0; i < ended->parts; i++) {
 			nve_region_parts_take(&ended->epoch, parts, ended->parts, i, &part);
-			settle_part(t, ended, &part, parts[i].lane, &sum);
+			settle_part(t, ended, &part, &parts[i], &sum);
 		}
 	}
 	note_when(t, ended, &sum);

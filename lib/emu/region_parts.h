@@ -17,6 +17,7 @@ struct nve_region_part {
 	double time, ro, wb; /* of CPU time, and of stall time of either kind */
 	/* of bytes moved, and of the delay that bandwidth asks for */
 	double read, written, bandwidth;
+	uint64_t foreseen_ns; /* delay, as its samples have it, or its traffic */
 };
 
 /*

@@ -12,6 +12,7 @@ enum {
 	HALVE_NS = 2000000000, /* samples fade */
 	HALVE_WINDOWS = 16,    /* dirty fractions fade, in weights of windows */
 	SLEPT_INTERVALS = 32,  /* that are remembered, fading */
+	IDLE_NS = 1000000000,  /* the longest epoch: after it a lane's account goes to another */
 };
 
 /* Time-stamp counter and CPU clock agree so far while a thread keeps its core. */
@@ -99,6 +100,7 @@ static void switch_to(struct nve_regions *r, uint32_t lane, uint64_t tsc)
 {
 	if (lane >= r->lanes)
 		r->lanes = lane + 1;
+	nve_region_watch_stretch(&r->watch, r->open.lane, r->since_tsc, tsc);
 	if (tsc > r->since_tsc)
 		r->ticks[r->open.lane] += tsc - r->since_tsc;
 	atomic_signal_fence(memory_order_seq_cst);
@@ -201,17 +203,46 @@ uint64_t nve_regions_ticks(const struct nve_regions *r, uint32_t lane, uint64_t 
 	return r->ticks[lane] + running;
 }
 
+/* In which the thread ran. */
+static uint64_t run_ticks(const struct nve_regions *r, uint32_t lane, uint64_t tsc)
+{
+	uint64_t ticks = nve_regions_ticks(r, lane, tsc);
+
+	return ticks - NVE_MIN(r->lost[lane], ticks);
+}
+
+void nve_regions_check(struct nve_regions *r, uint64_t tsc, uint64_t cpu_ns)
+{
+	uint32_t lane;
+	uint64_t lost;
+
+	nve_region_watch_stretch(&r->watch, r->open.lane, r->since_tsc, tsc);
+	lost = nve_region_watch_lost(&r->watch, r->tick_ns, tsc, cpu_ns, &lane);
+	r->lost[lane] += lost;
+}
+
 void nve_regions_mark(struct nve_regions *r, uint64_t tsc)
 {
 	uint32_t lane = r->open.lane;
 
-	r->seen[lane] = NVE_MAX(r->seen[lane], nve_regions_ticks(r, lane, tsc));
+	r->seen[lane] = NVE_MAX(r->seen[lane], run_ticks(r, lane, tsc));
+}
+
+void nve_regions_go_on(struct nve_regions *r, uint64_t tsc, uint64_t cpu_ns)
+{
+	nve_regions_mark(r, tsc);
+	nve_region_watch_start(&r->watch, tsc, cpu_ns);
 }
 
 void nve_regions_served(struct nve_regions *r, uint64_t served_ns, uint64_t ticks)
 {
-	r->served_ns[r->open.lane] += served_ns;
+	r->due[r->open.lane].served_ns += served_ns;
 	r->seen[r->open.lane] += ticks;
+}
+
+void nve_regions_cost(struct nve_regions *r, int64_t ns)
+{
+	r->due[r->open.lane].cost_ns += ns;
 }
 
 uint64_t nve_regions_take_markers(struct nve_regions *r)
@@ -243,10 +274,11 @@ static double gather(struct nve_regions *r, uint32_t home, uint64_t tsc)
 	for (uint32_t i = 0; i < r->touched; i++)
 		r->fresh[i] = 0;
 	for (uint32_t lane = 0; lane < r->lanes; lane++) {
-		uint64_t ticks = nve_regions_ticks(r, lane, tsc);
+		uint64_t ticks = run_ticks(r, lane, tsc);
 
 		if (ticks <= r->seen[lane])
 			continue;
+		r->due[lane].ran_at_ns = r->ran_ns;
 		r->fresh[place_of(r, lane, home)] += (double)(ticks - r->seen[lane]);
 		sum += (double)(ticks - r->seen[lane]);
 		r->seen[lane] = ticks;
@@ -255,10 +287,10 @@ static double gather(struct nve_regions *r, uint32_t home, uint64_t tsc)
 }
 
 /*
- * May the interval be split by the counter? Not where the thread slept or lost its core in it, as
- * nobody knows where. Then it belongs to the lane of the sample, which is right on average.
- * Splitting some intervals and others not is not: a lane that always sleeps would get less than its
- * due. So where that is usual none is split.
+ * May the interval be split by the counter? Not where the thread slept or lost its core in it and
+ * the clock was not read often enough to know where. Then it belongs to the lane of the sample,
+ * which is right on average. Splitting some intervals and others not is not: a lane that always
+ * sleeps would get less than its due. So where that is usual none is split.
  */
 static bool may_split(struct nve_regions *r, double ticks, uint64_t ran_ns)
 {
@@ -312,6 +344,15 @@ static void add_sample(struct nve_region_samples *to, const struct nve_regions_s
 	to->stall_ns += s->stall_ns;
 }
 
+/* What the model makes of the lane's stall time. */
+static double lane_delay_per_stall(const struct nve_regions *r, uint32_t lane,
+				   double delay_per_stall)
+{
+	if (!nve_regions_emulates(r, lane))
+		return 0;
+	return delay_per_stall * nve_regions_delay_factor(r, lane, delay_per_stall);
+}
+
 /* The parts' time since the last sample, and the stall time that the sample tells of, in proportion
  * to what is expected of each. */
 static void book(struct nve_regions *r, const struct nve_regions_sample *s, uint32_t home,
@@ -335,14 +376,30 @@ static void book(struct nve_regions *r, const struct nve_regions_sample *s, uint
 		p->time += time_ns;
 		p->wb += dirty * mine_ns;
 		p->ro += (1 - dirty) * mine_ns;
+		p->foreseen_ns +=
+			(uint64_t)(mine_ns * lane_delay_per_stall(r, p->lane, s->delay_per_stall));
 	}
+}
+
+/* The account of a lane that runs no more goes to the one that runs, lest what it is owed is never
+ * paid, or what it was paid too much never made good. One lane is looked at each time. */
+static void close_account(struct nve_regions *r, uint32_t lane)
+{
+	uint32_t from = r->looked_at = (r->looked_at + 1) % r->lanes;
+
+	if (from != lane && nve_regions_emulates(r, from) && nve_regions_emulates(r, lane) &&
+	    r->ran_ns - r->due[from].ran_at_ns > IDLE_NS)
+		nve_region_due_move(&r->due[from], &r->due[lane]);
 }
 
 bool nve_regions_sample(struct nve_regions *r, const struct nve_regions_sample *s)
 {
 	uint32_t lane = r->open.lane, home = place_of(r, lane, 0);
-	double ticks = gather(r, home, s->tsc);
+	double ticks;
 
+	r->ran_ns += s->ran_ns;
+	ticks = gather(r, home, s->tsc);
+	close_account(r, lane);
 	if (s->sampled) {
 		add_sample(&r->samples[lane], s);
 		add_sample(&r->all, s);
@@ -364,6 +421,41 @@ void nve_regions_moved(struct nve_regions *r, double read, double written, doubl
 	p->bandwidth += delay_ns;
 }
 
+/* As much as the larger of both demands asks for (emu/model.h). */
+static uint64_t foreseen_ns(const struct nve_region_part *p)
+{
+	return NVE_MAX(p->foreseen_ns, (uint64_t)p->bandwidth);
+}
+
+int64_t nve_regions_due_ns(const struct nve_regions *r)
+{
+	uint32_t lane = r->open.lane;
+	int64_t due_ns = nve_region_due_ns(&r->due[lane]);
+
+	if (!nve_regions_emulates(r, lane))
+		return 0;
+	for (uint32_t i = 0; i < r->touched; i++)
+		if (r->part[i].lane == lane)
+			due_ns += (int64_t)foreseen_ns(&r->part[i]);
+	return due_ns;
+}
+
+double nve_regions_rate(const struct nve_regions *r, double delay_per_stall)
+{
+	uint32_t lane = r->open.lane;
+
+	return stall_share(r, lane) * lane_delay_per_stall(r, lane, delay_per_stall);
+}
+
+double nve_regions_expected_ns(const struct nve_regions *r, uint64_t tsc, double delay_per_stall)
+{
+	uint64_t ticks = run_ticks(r, r->open.lane, tsc), seen = r->seen[r->open.lane];
+
+	return ticks > seen
+		       ? (double)(ticks - seen) * r->tick_ns * nve_regions_rate(r, delay_per_stall)
+		       : 0;
+}
+
 /* Does the epoch have anything of it? */
 static bool is_part(const struct nve_region_part *p)
 {
@@ -379,20 +471,22 @@ uint32_t nve_regions_end_epoch(struct nve_regions *r, struct nve_epoch *epoch,
 	for (uint32_t i = 0; i < r->touched; i++) {
 		ro += r->part[i].ro;
 		wb += r->part[i].wb;
-		if (is_part(&r->part[i]))
-			r->part[count++] = r->part[i];
+		if (!is_part(&r->part[i]))
+			continue;
+		r->part[i].foreseen_ns = foreseen_ns(&r->part[i]);
+		r->due[r->part[i].lane].foreseen_ns += (int64_t)r->part[i].foreseen_ns;
+		r->part[count++] = r->part[i];
 	}
 	if (r->lanes > 1 && ro + wb > 0)
 		epoch->stall_wb_ns = (uint64_t)((double)epoch->stall_ns * (wb / (ro + wb)));
-	if (count > 1)
-		memcpy(parts, r->part, count * sizeof(*parts));
+	memcpy(parts, r->part, count * sizeof(*parts));
 	*lane = count ? r->part[0].lane : r->open.lane;
 	r->touched = 0;
 	return count;
 }
 
 void nve_regions_settle(struct nve_regions *r, uint32_t lane, const struct nve_epoch *part,
-			const struct nve_model_delay *d)
+			const struct nve_model_delay *d, uint64_t foreseen_ns)
 {
 	struct nve_region_model *m = &r->model[lane];
 	double milli;
@@ -404,6 +498,7 @@ void nve_regions_settle(struct nve_regions *r, uint32_t lane, const struct nve_e
 	m->ma_wb += d->ma_wb;
 	m->delay_owed_ns += d->larger_ns;
 	m->latency_ns += d->delay_ns;
+	nve_region_due_settle(&r->due[lane], d->larger_ns, foreseen_ns);
 	milli = m->stall_ns ? 1e3 * (double)m->latency_ns / (double)m->stall_ns : 0;
 	atomic_store_explicit(&r->delay_per_stall_milli[lane], (uint32_t)fmin(milli, 4e9),
 			      memory_order_relaxed);

@@ -35,7 +35,8 @@ struct nve_thread_epoch {
 	uint64_t served_ns; /* delay of the thread until then, by injection or by the tool's cost */
 	double estimated_ns; /* its delay, as at hand-overs; 0: there were none */
 	double foreseen_ns;  /* its delay, as the ticks have served it */
-	/* more than one: the thread's parts; else all of it belongs to the lane (regions.h) */
+	/* how many of the thread's; where there is none, all of it belongs to the lane (regions.h)
+	 */
 	uint32_t parts, lane;
 };
 

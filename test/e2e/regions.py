@@ -28,6 +28,18 @@ def emulated(*command, **options):
     return sorted(found, key=lambda r: r["program"]["started_at"]), done.stdout
 
 
+def waiting(*command, **options):
+    """A run of one process that waits for memory: its report, and what it printed. Where others take
+    the core away all the time few samples come, and look-ahead, which they disturb, sees no miss:
+    such a run says nothing of delay, and is made again."""
+    for _ in range(10):
+        (report,), printed = emulated(*command, **options)
+        walks = [r for r in report["regions"]["list"] if r["name"] == "walk"]
+        if report["totals"]["misses"] and all(r["exclusive"]["samples"] for r in walks):
+            break
+    return report, printed
+
+
 def check_regions(report):
     """The parts are the whole, to the nanosecond, and threads make up the process."""
     regions = report["regions"]
@@ -88,7 +100,7 @@ assert done.stdout == 2 * ("0" + 8 * " 0" + "\n"), done
 PHASES = {"outer": 1, "walk": 3, "rest": 1}
 for program, options in (("regions", LINKED), ("regions", {}), ("regions", {"preload": copied}),
                          ("regions_weak", {})):
-    (report,), printed = emulated(prog(program), "phases", "80", "clock", **options)
+    report, printed = waiting(prog(program), "phases", "80", "clock", **options)
     assert calls(report) == PHASES and report["regions"]["misuse"] == NO_MISUSE, report["regions"]
     assert report["regions"]["begins"] == 5 and report["regions"]["pauses"] == 1, report["regions"]
     walk, rest = named(report, "walk"), named(report, "rest")
@@ -114,14 +126,14 @@ for preload in (library, None):
     assert report["regions"]["misuse"] == NO_MISUSE, report["regions"]
 
 # short regions are told apart by samples and counters: hardly any time is outside
-(report,), _ = emulated(prog("regions"), "often", "300")
+report, _ = waiting(prog("regions"), "often", "300")
 walk, cpu = named(report, "walk"), report["totals"]["cpu_ns"]
 assert walk["calls"] == named(report, "outer")["calls"] > 20, walk
 assert walk["exclusive"]["cpu_ns"] > 0.9 * cpu and walk["exclusive"]["delay_owed_ns"] > 0, (walk, cpu)
 assert named(report, "outer")["exclusive"]["wall_ns"] < walk["exclusive"]["wall_ns"] / 20, report["regions"]
 
 # emulated inside alone: all delay is owed there, none for the rest
-(report,), printed = emulated(prog("regions"), "phases", "80", "clock", settings={"NVM_REGIONS": "only"})
+report, printed = waiting(prog("regions"), "phases", "80", "clock", settings={"NVM_REGIONS": "only"})
 check_phases(report, printed)
 outside, walk = report["regions"]["outside"], named(report, "walk")["exclusive"]
 assert outside["stall_ns"] > 0, report["regions"]
@@ -130,9 +142,9 @@ assert report["totals"]["delay_owed_ns"] == sum(
     r["exclusive"]["delay_owed_ns"] for r in report["regions"]["list"]), report["regions"]
 done = run(prog("regions"), "phases", settings=EMULATE | {"NVM_REGIONS": "inside"})
 assert done.returncode == 125 and "NVM_REGIONS: bad value 'inside'" in done.stderr, done
-(report,), _ = emulated(prog("hello"), "100", settings={"NVM_REGIONS": "only"})
+report, _ = waiting(prog("hello"), "100", settings={"NVM_REGIONS": "only"})
 assert report["totals"]["delay_owed_ns"] == 0 < report["totals"]["stall_ns"], report["totals"]
-(report,), _ = emulated(prog("regions"), "phases", settings={"NVM_INJECT": "off"})
+report, _ = waiting(prog("regions"), "phases", settings={"NVM_INJECT": "off"})
 assert named(report, "walk")["exclusive"]["delay_owed_ns"] > 0 == report["totals"]["delay_paid_ns"]
 
 # misuse is counted, and told
@@ -174,7 +186,7 @@ assert named(child, "outer")["inclusive"]["cpu_ns"] >= named(child, "of the chil
 # C++: also where an exception leaves a region
 if (programs / "prog_regions_cxx").exists():
     for preload in (None, library):
-        (report,), _ = emulated(prog("regions_cxx"), preload=preload)
+        report, _ = waiting(prog("regions_cxx"), preload=preload)
         assert calls(report) == {"main": 1, "throws": 3, "thread": 1}, report["regions"]
         assert report["regions"]["misuse"] == NO_MISUSE and report["regions"]["pauses"] == 3
         assert named(report, "throws")["inclusive"]["delay_owed_ns"] < \
@@ -195,9 +207,9 @@ for preload in (None, library):
 # in a record, epochs tell their regions, and the model over them gives each region's delay
 for settings in ({}, {"NVM_REGIONS": "only"}):
     out = fresh()
-    files = {"NVM_RECORD": f"{out}/a.rec"}
-    (report,), _ = emulated(prog("regions"), "phases", settings=settings | files)
-    record = load(out / "a.rec")
+    report, _ = waiting(prog("regions"), "phases", settings=settings | {"NVM_RECORD": f"{out}/%p.rec"})
+    recorded = out / f"{report['program']['pid']}.rec"
+    record = load(recorded)
     known = {r["region"]: r for r in record.of(REGION)}
     assert {r["name"] for r in known.values()} - {""} == set(PHASES), known
     for name in PHASES:
@@ -211,7 +223,7 @@ for settings in ({}, {"NVM_REGIONS": "only"}):
     assert (0 in exempt) == bool(settings), known
 
     # replayed, each region owes what the record says
-    again = settings | {"NVM_COUNTERS": f"replay:{out}/a.rec", "NVM_OUT": f"{out}/b.json",
+    again = settings | {"NVM_COUNTERS": f"replay:{recorded}", "NVM_OUT": f"{out}/b.json",
                         "NVM_RLAT": "300", "NVM_WLAT": "600"}
     done = run(prog("regions"), "phases", "100", settings=again)
     assert done.returncode == 0 and done.stderr == "", done

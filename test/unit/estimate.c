@@ -33,9 +33,9 @@ static void learn(int samples)
 {
 	for (int i = 0; i < samples; i++) {
 		nve_estimate_begin(&e, CHASE, 0);
-		nve_estimate_learn(&e, true, 4 * MS, 4 * MS, 2.5);
+		nve_estimate_learn(&e, true, 4 * MS, 4 * MS, 2.5, 1);
 		nve_estimate_begin(&e, COMPUTE, 0);
-		nve_estimate_learn(&e, true, 4 * MS, 0, 2.5);
+		nve_estimate_learn(&e, true, 4 * MS, 0, 2.5, 1);
 	}
 	e.running = false;
 }
@@ -49,9 +49,9 @@ static void nothing_owed(void **state)
 {
 	(void)state;
 	assert_true(pass(CHASE, 4 * MS) == 0);
-	assert_false(nve_estimate_learn(&e, true, 4 * MS, 0, 2.5));
-	assert_false(nve_estimate_learn(&e, true, 4 * MS, 4 * MS, 0));
-	assert_true(nve_estimate_learn(&e, true, 4 * MS, 4 * MS, 2.5));
+	assert_false(nve_estimate_learn(&e, true, 4 * MS, 0, 2.5, 1));
+	assert_false(nve_estimate_learn(&e, true, 4 * MS, 4 * MS, 0, 1));
+	assert_true(nve_estimate_learn(&e, true, 4 * MS, 4 * MS, 2.5, 1));
 	nve_estimate_check(&e, cpu_ns);
 	assert_true(nve_estimate_due(&e, 0) == 0);
 }
@@ -163,6 +163,26 @@ static void gain(void **state)
 	assert_true(e.gain == 0.5);
 }
 
+/* In a region a rest of its own decides, in parts of what it owes in 50 ms; and each stretch goes
+ * by what the model makes of the stall time there. */
+static void in_a_region(void **state)
+{
+	double fresh;
+
+	(void)state;
+	learn(200);
+	nve_estimate_begin(&e, CHASE, 0);
+	nve_estimate_learn(&e, true, 4 * MS, 4 * MS, 2.5, 2);
+	e.running = false;
+	pass(CHASE, MS);
+	nve_estimate_check(&e, cpu_ns);
+	fresh = nve_estimate_fresh_ns(&e);
+	assert_true(near(fresh, 5 * MS, 0.01));
+	assert_true(nve_estimate_due_in_region(&e, 0, 5) == fresh);
+	assert_true(near(nve_estimate_due_in_region(&e, 25.0 * MS, 5), 1.1 * fresh, 1e-6));
+	assert_true(near(nve_estimate_due_in_region(&e, -25.0 * MS, 5), 0.9 * fresh, 1e-6));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -173,6 +193,7 @@ int main(void)
 		cmocka_unit_test_setup(rest_bounded, set_up),
 		cmocka_unit_test_setup(follows_the_model, set_up),
 		cmocka_unit_test_setup(gain, set_up),
+		cmocka_unit_test_setup(in_a_region, set_up),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,8 @@ static bool sample(uint64_t cpu_ns, double stall_ns)
 					     .ran_ns = cpu_ns,
 					     .sampled = true,
 					     .answered_ns = (double)cpu_ns,
-					     .stall_ns = stall_ns};
+					     .stall_ns = stall_ns,
+					     .delay_per_stall = 2};
 	bool crowded = nve_regions_sample(&regions, &s);
 
 	nve_regions_mark(&regions, 2 * now_ns);
@@ -385,7 +386,7 @@ static void served(void **state)
 	sample(2 * MS, 0);
 	assert_int_equal(end_epoch(&lane), 2);
 	assert_int_equal(part_of(a, 2)->time, MS);
-	assert_int_equal(regions.served_ns[regions.open.lane], 7 * MS);
+	assert_int_equal(regions.due[regions.open.lane].served_ns, 7 * MS);
 }
 
 /* The time of the last sample's handler is nobody's either; the rest after it has no sample. */
@@ -597,7 +598,7 @@ static void factors(void **state)
 
 	(void)state;
 	assert_true(nve_regions_delay_factor(&regions, 2, 2) == 1);
-	nve_regions_settle(&regions, 2, &part, &d);
+	nve_regions_settle(&regions, 2, &part, &d, 0);
 	assert_true(nve_regions_delay_factor(&regions, 2, 2) == 2);
 	assert_true(nve_regions_delay_factor(&regions, 2, 0) == 1);
 	assert_int_equal(regions.model[2].delay_owed_ns, 50);
@@ -606,6 +607,108 @@ static void factors(void **state)
 	nve_regions_pause(&regions, 2 * now_ns);
 	assert_int_equal(nve_regions_take_markers(&regions), 2);
 	assert_int_equal(nve_regions_take_markers(&regions), 0);
+}
+
+/* What a region earns is due in it alone, and what it got too much it has had. */
+static void due_where_earned(void **state)
+{
+	const struct nve_epoch part = {.cpu_ns = 4 * MS, .stall_ns = 4 * MS};
+	const struct nve_model_delay judged = {.delay_ns = 10 * MS, .larger_ns = 10 * MS};
+	uint32_t a, lane;
+
+	(void)state;
+	a = begin("a");
+	pass(4 * MS);
+	sample(4 * MS, 4 * MS);
+	assert_int_equal(nve_regions_due_ns(&regions), 8 * MS);
+	nve_regions_served(&regions, 5 * MS, 0);
+	assert_int_equal(nve_regions_due_ns(&regions), 3 * MS);
+	/* Not sampled yet: it is expected to be as what was. */
+	pass(MS);
+	assert_true(nve_regions_expected_ns(&regions, 2 * now_ns, 2) == 2 * MS);
+	end();
+	assert_int_equal(nve_regions_due_ns(&regions), 0);
+	assert_int_equal(end_epoch(&lane), 1);
+	nve_regions_settle(&regions, a, &part, &judged, parts[0].foreseen_ns);
+	assert_int_equal(nve_regions_due_ns(&regions), 0);
+	begin("a");
+	assert_int_equal(nve_regions_due_ns(&regions), 5 * MS);
+	nve_regions_cost(&regions, MS);
+	assert_int_equal(nve_regions_due_ns(&regions), 4 * MS);
+	nve_regions_pause(&regions, 2 * now_ns);
+	assert_int_equal(nve_regions_due_ns(&regions), 0);
+	nve_regions_resume(&regions, 2 * now_ns);
+	nve_regions_served(&regions, 6 * MS, 0);
+	assert_int_equal(nve_regions_due_ns(&regions), -2 * MS);
+}
+
+/* One that runs no more for longer than an epoch may be hands its account on; never to where
+ * nothing is emulated. */
+static void accounts_are_closed(void **state)
+{
+	uint32_t lane;
+
+	(void)state;
+	begin("a");
+	pass(4 * MS);
+	sample(4 * MS, 4 * MS);
+	end();
+	end_epoch(&lane);
+	begin("b");
+	nve_regions_pause(&regions, 2 * now_ns);
+	for (int i = 0; i < 300; i++) {
+		pass(4 * MS);
+		sample(4 * MS, 0);
+		end_epoch(&lane);
+	}
+	nve_regions_resume(&regions, 2 * now_ns);
+	assert_int_equal(nve_regions_due_ns(&regions), 0);
+	for (int i = 0; i < 10; i++) {
+		pass(4 * MS);
+		sample(4 * MS, 0);
+		end_epoch(&lane);
+	}
+	assert_int_equal(nve_regions_due_ns(&regions), 8 * MS);
+	end();
+	begin("a");
+	assert_int_equal(nve_regions_due_ns(&regions), 0);
+}
+
+/* One of short regions loses its core, a long one sleeps: the CPU clock, read at markers now and
+ * then, tells in which time went by. */
+static void lost_cores(void **state)
+{
+	uint32_t a = 0, b = 0, lane, count;
+	uint64_t cpu_ns = 1000;
+
+	(void)state;
+	nve_region_watch_start(&regions.watch, 2 * now_ns, cpu_ns);
+	for (int i = 0; i < 1000; i++) {
+		uint64_t lost_ns = i == 500 ? 8 * MS : 0;
+
+		a = begin("a");
+		pass(3000 + lost_ns);
+		cpu_ns += 3000;
+		end();
+		b = begin("b");
+		pass(1000);
+		cpu_ns += 1000;
+		end();
+		if (nve_regions_want_check(&regions, 2 * now_ns))
+			nve_regions_check(&regions, 2 * now_ns, cpu_ns);
+	}
+	begin("long");
+	pass(50 * MS);
+	nve_regions_check(&regions, 2 * now_ns, cpu_ns + 10 * MS);
+	end();
+	sample(14 * MS, 0);
+	count = end_epoch(&lane);
+	assert_int_equal(ran_ns(a), 11 * MS);
+	assert_int_equal(part_of(a, count)->time, 3 * MS);
+	assert_int_equal(part_of(b, count)->time, MS);
+	/* The clock is less than it was: nothing is made of that. */
+	nve_regions_check(&regions, 2 * now_ns, 0);
+	assert_int_equal(ran_ns(a), 11 * MS);
 }
 
 /* Threads that begin the same regions at once agree on them. */
@@ -672,6 +775,9 @@ int main(void)
 		TEST(fitted_to_counters),
 		TEST(moved),
 		TEST(factors),
+		TEST(due_where_earned),
+		TEST(accounts_are_closed),
+		TEST(lost_cores),
 		TEST(many_threads),
 	};
 
