@@ -164,8 +164,9 @@ static int check_machine(const struct nve_options *options)
 	static struct cli_facts facts;
 	static struct nve_assessment a;
 
-	/* With a record nothing is counted, and the latencies are those of its machine. */
-	if (options->counters == NVE_COUNTERS_REPLAY)
+	/* With a record nothing is counted, and the latencies are those of its machine; nor is
+	 * anything where memory is only bound. */
+	if (options->counters == NVE_COUNTERS_REPLAY || !nve_options_measure(options))
 		return 0;
 	cli_facts_gather(options, &facts);
 	nve_assess(&facts.machine, &a);
@@ -190,10 +191,10 @@ static int check(struct run *run, const char *command)
 	}
 	if (*warning.text)
 		cli_note("%s", warning.text);
-	if (!nve_options_measure(&run->options)) {
+	if (!nve_options_measure(&run->options) && !nve_options_bind(&run->options)) {
 		fprintf(stderr,
 			"%s: what is to be emulated? --rlat, --wlat or --device says so; "
-			"or --heat=on, what is to be measured.\n",
+			"or --heat=on, what is to be measured; or --bind, where memory goes.\n",
 			command);
 		return CLI_USAGE;
 	}

@@ -365,6 +365,11 @@ static void bind_arena(uint32_t arena, void *start, uint64_t bytes)
 			strerror(-rc));
 }
 
+void nve_placing_tell_bound(char *why, size_t size)
+{
+	nve_format(why, size, "NVM_BIND: what is on NVM is bound to node %d instead", state.bind);
+}
+
 /* Tried on a page of ours: what node there is, and whether we may. */
 static int check_node(struct nve_options_message *error)
 {

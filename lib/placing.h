@@ -27,6 +27,9 @@ void nve_placing_begin(void);
 /* Is there a guidance file? */
 bool nve_placing_on(void);
 
+/* Why nothing is emulated where memory is bound to a node. */
+void nve_placing_tell_bound(char *why, size_t size);
+
 /* malloc() of that caller, on NVM: its call path is, whatever the file says. With a guidance file,
  * and the heap on. */
 struct nve_caller;

@@ -430,7 +430,7 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	load_placement();
 	if (state.options.heat || nve_placing_on())
 		nve_allocation_start(&state.options, &host->allocation);
-	if (!nve_options_measure(&state.options)) {
+	if (!nve_options_measure(&state.options) && !nve_options_bind(&state.options)) {
 		atomic_store(&state.stopped, true);
 		return;
 	}
@@ -448,6 +448,10 @@ void nve_runtime_start(const struct nve_runtime_host *host)
 	name_files();
 	if (!is_recorded_program())
 		return;
+	if (!nve_options_measure(&state.options)) {
+		nve_placing_tell_bound(state.why_not, sizeof(state.why_not));
+		return;
+	}
 	state.emulates = start_emulation() == 0;
 	if (!state.emulates)
 		tell_impossible();

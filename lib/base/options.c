@@ -503,7 +503,10 @@ const struct nve_option_row *nve_options_row(size_t i)
 
 bool nve_options_is_switch(size_t i)
 {
-	return rows[i].choices && find_choice(&rows[i], "on");
+	const struct choice *on = rows[i].choices ? find_choice(&rows[i], "on") : NULL;
+
+	/* A file may be called so, too. */
+	return on && !on->tail;
 }
 
 static const struct choice *choice_of(const struct row *row, int value)

@@ -95,6 +95,12 @@ static inline bool nve_options_measure(const struct nve_options *o)
  */
 uint64_t nve_options_budget_ppm(const struct nve_options *o, uint64_t dram_lat_ps);
 
+/* Is memory bound to a node instead? */
+static inline bool nve_options_bind(const struct nve_options *o)
+{
+	return o->bind != NVE_BIND_OFF;
+}
+
 /* Checks latencies against the DRAM latency in force. Returns 0, or -ERANGE with a message that
  * names both. */
 int nve_options_check_latency(const struct nve_options *o, uint64_t dram_lat_ps,

@@ -85,6 +85,18 @@ blank.mkdir()
 os.link(library, blank / "libnvmemu.so")
 refused(125, "blank or a colon", *SET, "--lib", str(blank / "libnvmemu.so"), "true")
 
+# bound to a node: nothing is emulated, and the report tells so
+guidance, bound = fresh() / "guidance", fresh() / "bound.json"
+guidance.write_text("heap @ nvm\n")
+done = run(nvmemu, "run", "--lib", library, "--place", guidance, "--bind", "0", "-o", bound, "--",
+           prog("hello"), preload=None, settings={})
+if "cannot be bound" not in done.stderr:
+    assert done.returncode == 0 and "bound to node 0 instead" in done.stderr, done
+    (process,) = json.loads(bound.read_text())["processes"]
+    assert process["emulated"] == "no" and process["placement"]["bound_to_node"] == 0, process
+    assert process["placement"]["bound_bytes"] > 0, process["placement"]
+refused(125, "NVM_BIND: only with NVM_PLACE=FILE", "--bind", "0", "true")
+
 # found along PATH, as exec finds it; what follows its name is its own
 place = fresh()
 (place / "mine").write_text("#!/bin/sh\necho mine $1\n")
