@@ -50,7 +50,8 @@ static void print_help(void)
 	       "  --input FILE, --show-output, --ignore-failure, --lib FILE\n"
 	       "                  of the runs with --check, as of nvmemu sweep\n"
 	       "\n"
-	       "Limits of bandwidth are not predicted.\n"
+	       "Limits of bandwidth are not predicted; what is placed on DRAM owes nothing, as in\n"
+	       "the recorded run.\n"
 	       "\n"
 	       "Exit status: 0 success, 1 the file is no such record or report, or a check is\n"
 	       "beyond the target, or the program failed, 2 wrong arguments, or a latency below\n"
@@ -269,7 +270,7 @@ static void tell(const struct nve_predict *p, const char *path)
 	if (fabs(owed_ns - p->owed_ns) > fmax(OWED_TOLERANCE * p->owed_ns, OWED_TOLERANCE_NS))
 		cli_note(
 			"%s: the run owed %.3f s of delay, its latencies explain %.3f s: something "
-			"else took part (bandwidth, regions, placement), and is not predicted",
+			"else took part (bandwidth, regions), and is not predicted",
 			path, p->owed_ns * 1e-9, owed_ns * 1e-9);
 }
 

@@ -83,6 +83,8 @@ const struct nve_field nve_fields_totals[] = {
 	LATER("traffic.cpu_ns.by_rate", traffic.ns[NVE_STREAM_BY_RATE], UINT),
 	LATER("traffic.cpu_ns.by_model", traffic.ns[NVE_STREAM_BY_MODEL], UINT),
 	LATER("traffic.cpu_ns.unknown", traffic.unknown_ns, UINT),
+	LATER("placement.read.nvm_accesses", placed.nvm_ma[NVE_PLACED_READ], UINT),
+	LATER("placement.write.nvm_accesses", placed.nvm_ma[NVE_PLACED_WRITE], UINT),
 	STOP("limit", NVE_STOP_LIMIT),
 	STOP("syscall", NVE_STOP_SYSCALL),
 	STOP("unmapped", NVE_STOP_UNMAPPED),

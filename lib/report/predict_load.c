@@ -368,8 +368,9 @@ static void from_totals(struct nve_predict *p, size_t i, const struct nve_predic
 		.until_ns = p->wall_ns,
 		.cpu_ns = part->cpu_ns,
 		.extra_ns = part->extra_ns,
-		.ro = (double)t->ma_ro,
-		.wb = (double)t->ma_wb,
+		/* what is placed on DRAM owes nothing */
+		.ro = (double)t->placed.nvm_ma[NVE_PLACED_READ],
+		.wb = (double)t->placed.nvm_ma[NVE_PLACED_WRITE],
 		.latency_ns = accesses > 0 ? part->stall_ns / accesses : 0,
 		.dram_lat_ns = (double)t->dram_lat_ps * 1e-3,
 		.stall_se_ns = part->stall_se_ns,
@@ -404,6 +405,9 @@ static struct nve_totals unlisted(const struct nve_view_process *process)
 		rest.stall_ns -= NVE_MIN(rest.stall_ns, t->stall_ns);
 		rest.ma_ro -= NVE_MIN(rest.ma_ro, t->ma_ro);
 		rest.ma_wb -= NVE_MIN(rest.ma_wb, t->ma_wb);
+		for (int k = 0; k < NVE_PLACED_KINDS; k++)
+			rest.placed.nvm_ma[k] -=
+				NVE_MIN(rest.placed.nvm_ma[k], t->placed.nvm_ma[k]);
 		rest.delay_owed_ns -= NVE_MIN(rest.delay_owed_ns, t->delay_owed_ns);
 		rest.delay_paid_ns -= NVE_MIN(rest.delay_paid_ns, t->delay_paid_ns);
 		rest.handler_ns -= NVE_MIN(rest.handler_ns, t->handler_ns);

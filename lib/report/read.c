@@ -73,6 +73,11 @@ static int read_totals(const json_t *object, struct nve_totals *t,
 
 	if (!err)
 		read_running_share(object, t);
+	/* Where nothing is placed, all is on NVM. */
+	if (!err && !nve_fields_find(object, "placement")) {
+		t->placed.nvm_ma[NVE_PLACED_READ] = t->ma_ro;
+		t->placed.nvm_ma[NVE_PLACED_WRITE] = t->ma_wb;
+	}
 	return err;
 }
 

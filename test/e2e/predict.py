@@ -118,22 +118,29 @@ made.write_bytes(made.read_bytes()[:-len(put(PROCESS_END, thread=2, tid=7, when_
 found, told = table(made, "--wlat", "300")
 assert "its latencies explain" in told and "bandwidth" in told, told
 
-# A real run, as record and as report: what the model would say at other latencies.
-folder = fresh()
-record, report = folder / "run.rec", folder / "run.json"
-done = emulate(prog("hello"), 400, settings={
-    "NVM_DRAM_LAT": "100", "NVM_RLAT": "300", "NVM_WLAT": "600", "NVM_RECORD": str(record),
-    "NVM_OUT": str(report)})
-assert done.returncode == 0, done
-real = load(record)
-for rlat, wlat in ((300, 600), (1000, 200)):
-    expected = sum(owed(epochs, rlat * 1000, wlat * 1000)[-1] for epochs in real.threads().values())
-    for file in (record, report):
-        found, told = table(file, "--rlat", rlat, "--wlat", wlat)
-        row = found[1]
-        assert told == "", told
-        assert row["wlat_ns"] == str(wlat)
-        assert abs(int(row["delay_ns"]) - expected) <= 0.02 * expected + 5000, (row, expected)
+# A real run, as record and as report: what the model would say at other latencies. What is placed
+# on DRAM owes nothing at any.
+(scratch / "guidance").write_text("default @ dram\n")
+for settings in ({"NVM_PLACE": str(scratch / "guidance")}, {}):
+    folder = fresh()
+    record, report = folder / "run.rec", folder / "run.json"
+    done = emulate(prog("hello"), 400, settings=settings | {
+        "NVM_DRAM_LAT": "100", "NVM_RLAT": "300", "NVM_WLAT": "600", "NVM_RECORD": str(record),
+        "NVM_OUT": str(report)})
+    assert done.returncode == 0, done
+    totals = json.loads(report.read_text())["totals"]
+    assert totals["ma_ro"] + totals["ma_wb"] > 0, totals
+    real = load(record)
+    for rlat, wlat in ((300, 600), (1000, 200)):
+        expected = sum(owed(epochs, rlat * 1000, wlat * 1000)[-1]
+                       for epochs in real.threads().values())
+        assert (expected == 0) == bool(settings), (expected, settings)
+        for file in (record, report):
+            found, told = table(file, "--rlat", rlat, "--wlat", wlat)
+            row = found[1]
+            assert told == "", told
+            assert row["wlat_ns"] == str(wlat)
+            assert abs(int(row["delay_ns"]) - expected) <= 0.02 * expected + 5000, (row, expected)
 
 # Bad files.
 assert b"nvmemu-report" in report.read_bytes()

@@ -405,6 +405,7 @@ static void from_totals(void **state)
 				     .latency_ps = 101000,
 				     .dram_lat_ps = 100000,
 				     .delay_owed_ns = 7,
+				     .placed.nvm_ma = {375000, 125000},
 				     .stall_share_se_ppm = 10000};
 	const struct nve_predict_totals threads[] = {{11, "one", &t}, {12, "two", &t}};
 
@@ -424,6 +425,26 @@ static void from_totals(void **state)
 	run = (struct nve_predict){.wall_ns = MS};
 	assert_int_equal(nve_predict_from_totals(&run, NULL, 0), 0);
 	assert_near(process(300, 300).wall_ns, MS, 0);
+	nve_predict_free(&run);
+}
+
+/* What is on DRAM owes nothing, at whatever latency. */
+static void placed(void **state)
+{
+	const struct nve_totals t = {.cpu_ns = 100 * MS,
+				     .stall_ns = 50 * MS,
+				     .ma_ro = 375000,
+				     .ma_wb = 125000,
+				     .dram_lat_ps = 100000,
+				     .placed.nvm_ma = {0, 100000}};
+	const struct nve_predict_totals threads[] = {{11, "one", &t}};
+
+	(void)state;
+	run = (struct nve_predict){.wall_ns = 100 * MS};
+	assert_int_equal(nve_predict_from_totals(&run, threads, 1), 0);
+	assert_near(process(500, 0).cpu.delay_ns, 0, 0);
+	assert_near(process(0, 500).cpu.delay_ns, 40 * MS, 1);
+	assert_near(process(500, 500).cpu.delay_ns, 40 * MS, 1);
 	nve_predict_free(&run);
 }
 
@@ -449,6 +470,7 @@ static void from_view(void **state)
 		.totals = {.cpu_ns = 100 * MS,
 			   .stall_ns = 10 * MS,
 			   .ma_ro = 100000,
+			   .placed.nvm_ma = {100000, 0},
 			   .dram_lat_ps = 100000},
 	};
 
@@ -518,13 +540,13 @@ static void cut_and_changed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(one_thread),      cmocka_unit_test(as_the_model),
-		cmocka_unit_test(errors),          cmocka_unit_test(errors_of_epochs),
-		cmocka_unit_test(recorded_delay),  cmocka_unit_test(fork_and_join),
-		cmocka_unit_test(in_turns),        cmocka_unit_test(longest_thread),
-		cmocka_unit_test(by_region),       cmocka_unit_test(from_totals),
-		cmocka_unit_test(from_view),       cmocka_unit_test(bad_records),
-		cmocka_unit_test(cut_and_changed),
+		cmocka_unit_test(one_thread),     cmocka_unit_test(as_the_model),
+		cmocka_unit_test(errors),         cmocka_unit_test(errors_of_epochs),
+		cmocka_unit_test(recorded_delay), cmocka_unit_test(fork_and_join),
+		cmocka_unit_test(in_turns),       cmocka_unit_test(longest_thread),
+		cmocka_unit_test(by_region),      cmocka_unit_test(from_totals),
+		cmocka_unit_test(placed),         cmocka_unit_test(from_view),
+		cmocka_unit_test(bad_records),    cmocka_unit_test(cut_and_changed),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
