@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include "chase.h"
+#include "stream.h"
 
 enum { THREADS_MAX = 64 };
 
@@ -26,25 +26,13 @@ enum { THREADS_MAX = 64 };
 
 typedef double word;
 
-struct part {
-	word *a, *b, *c;
-	size_t words;
-};
-
-/* Bytes per word of an array: that the source reads and writes; that memory gives and takes. */
-struct kernel {
-	const char *name;
-	void (*run)(const struct part *p, double scalar);
-	unsigned source_reads, source_writes, reads, writes;
-};
-
 static struct {
-	const struct kernel *kernel;
+	const struct bench_stream_kernel *kernel;
 	unsigned threads;
 	double seconds;
 	bool chases;
 	pthread_barrier_t barrier;
-	struct part part[THREADS_MAX];
+	struct bench_stream_part part[THREADS_MAX];
 	_Atomic bool over;
 	uint64_t passes, warm_passes; /* measured; before that */
 	double stream_s, warm_s;
@@ -65,74 +53,21 @@ static double clock_s(clockid_t clock)
 /* The compiler must neither call memcpy for a loop nor leave one out. */
 #define KEEP(p) __asm__ volatile("" : : "r"(p) : "memory")
 
-static void copy(const struct part *p, double scalar)
-{
-	(void)scalar;
-	for (size_t i = 0; i < p->words; i += 4) {
-		p->c[i] = p->a[i];
-		p->c[i + 1] = p->a[i + 1];
-		p->c[i + 2] = p->a[i + 2];
-		p->c[i + 3] = p->a[i + 3];
-		KEEP(p->c);
-	}
-}
-
-static void scale(const struct part *p, double scalar)
-{
-	for (size_t i = 0; i < p->words; i++)
-		p->b[i] = scalar * p->c[i];
-}
-
-static void add(const struct part *p, double scalar)
-{
-	(void)scalar;
-	for (size_t i = 0; i < p->words; i++)
-		p->c[i] = p->a[i] + p->b[i];
-}
-
-static void triad(const struct part *p, double scalar)
-{
-	for (size_t i = 0; i < p->words; i++)
-		p->a[i] = p->b[i] + scalar * p->c[i];
-}
-
-static void reads(const struct part *p, double scalar)
-{
-	double sum[4] = {scalar};
-
-	for (size_t i = 0; i < p->words; i += 4) {
-		sum[0] += p->a[i];
-		sum[1] += p->a[i + 1];
-		sum[2] += p->a[i + 2];
-		sum[3] += p->a[i + 3];
-	}
-	sum[0] += sum[1] + sum[2] + sum[3];
-	KEEP(sum);
-}
-
-static void writes(const struct part *p, double scalar)
-{
-	for (size_t i = 0; i < p->words; i += 4) {
-		p->a[i] = p->a[i + 1] = p->a[i + 2] = p->a[i + 3] = scalar;
-		KEEP(p->a);
-	}
-}
-
-static void copy_libc(const struct part *p, double scalar)
+static void copy_libc(const struct bench_stream_part *p, double scalar)
 {
 	(void)scalar;
 	memcpy(p->c, p->a, p->words * sizeof(word));
 	KEEP(p->c);
 }
 
-static void set_libc(const struct part *p, double scalar)
+static void set_libc(const struct bench_stream_part *p, double scalar)
 {
 	memset(p->a, (int)scalar, p->words * sizeof(word));
 	KEEP(p->a);
 }
 
 #ifdef __x86_64__
-static void string_copy(const struct part *p, double scalar)
+static void string_copy(const struct bench_stream_part *p, double scalar)
 {
 	void *to = p->c;
 	const void *from = p->a;
@@ -142,7 +77,7 @@ static void string_copy(const struct part *p, double scalar)
 	__asm__ volatile("rep movsq" : "+D"(to), "+S"(from), "+c"(n) : : "memory");
 }
 
-static void string_set(const struct part *p, double scalar)
+static void string_set(const struct bench_stream_part *p, double scalar)
 {
 	void *to = p->a;
 	size_t n = p->words;
@@ -154,10 +89,7 @@ static void string_set(const struct part *p, double scalar)
 /* What the C library's own do depends on its thresholds: memcpy is meant to copy by loads and plain
  * stores, memcpy-nt by stores past the caches. Those, and string instructions, which memset uses,
  * fetch no line to fill it. */
-static const struct kernel kernels[] = {
-	{"copy", copy, 8, 8, 16, 8},        {"scale", scale, 8, 8, 16, 8},
-	{"add", add, 16, 8, 24, 8},         {"triad", triad, 16, 8, 24, 8},
-	{"read", reads, 8, 0, 8, 0},        {"write", writes, 0, 8, 8, 8},
+static const struct bench_stream_kernel kernels[] = {
 	{"memcpy", copy_libc, 8, 8, 16, 8}, {"memcpy-nt", copy_libc, 8, 8, 8, 8},
 	{"memset", set_libc, 0, 8, 0, 8},
 #ifdef __x86_64__
@@ -165,19 +97,6 @@ static const struct kernel kernels[] = {
 #endif
 	{NULL, NULL, 0, 0, 0, 0},
 };
-
-static void *map(size_t bytes)
-{
-	void *mem = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (mem == MAP_FAILED) {
-		perror("mmap");
-		exit(1);
-	}
-	madvise(mem, bytes, MADV_HUGEPAGE);
-	memset(mem, 1, bytes);
-	return mem;
-}
 
 /* The first passes warm up: the emulator, as the caches. */
 static void note_pass(double took_s)
@@ -194,7 +113,7 @@ static void note_pass(double took_s)
 
 static void *stream(void *arg)
 {
-	const struct part *p = arg;
+	const struct bench_stream_part *p = arg;
 	bool first = p == &state.part[0];
 
 	for (double scalar = 3;; scalar++) {
@@ -231,7 +150,7 @@ static void *chase(void *arg)
 
 static void print(size_t words)
 {
-	const struct kernel *k = state.kernel;
+	const struct bench_stream_kernel *k = state.kernel;
 	double total = k ? (double)words * (double)state.passes : 0;
 
 	printf("{\"kernel\": \"%s\", \"threads\": %u, \"passes\": %llu, \"seconds\": %.6f",
@@ -255,8 +174,8 @@ static void print(size_t words)
 static int usage(void)
 {
 	fprintf(stderr, "usage: nvmemu-streamer KERNEL|none [--threads N] [--mib N] [--seconds S]"
-			" [--chase]\nkernels:");
-	for (const struct kernel *k = kernels; k->name; k++)
+			" [--chase]\nkernels: copy scale add triad read write");
+	for (const struct bench_stream_kernel *k = kernels; k->name; k++)
 		fprintf(stderr, " %s", k->name);
 	fprintf(stderr, "\n");
 	return 2;
@@ -266,10 +185,10 @@ static int parse(int argc, char **argv, size_t *mib)
 {
 	if (argc < 2)
 		return -EINVAL;
-	for (const struct kernel *k = kernels; k->name; k++) {
+	state.kernel = bench_stream_find(argv[1]);
+	for (const struct bench_stream_kernel *k = kernels; k->name; k++)
 		if (!strcmp(argv[1], k->name))
 			state.kernel = k;
-	}
 	if (!state.kernel && strcmp(argv[1], "none"))
 		return -EINVAL;
 	for (int i = 2; i < argc; i++) {
@@ -292,20 +211,21 @@ static int parse(int argc, char **argv, size_t *mib)
 		       : -EINVAL;
 }
 
-static void start(size_t words, pthread_t *thread)
+static int start(size_t words, pthread_t *thread)
 {
-	struct part all = {NULL, NULL, NULL, 0};
+	struct bench_stream_part all;
 	size_t part = words / state.threads / 8 * 8;
+	int rc = bench_stream_make(&all, words * sizeof(word), true);
 
+	if (rc)
+		return rc;
 	pthread_barrier_init(&state.barrier, NULL, state.threads);
-	all.a = map(words * sizeof(word));
-	all.b = map(words * sizeof(word));
-	all.c = map(words * sizeof(word));
 	for (unsigned i = 0; i < state.threads; i++)
-		state.part[i] =
-			(struct part){all.a + i * part, all.b + i * part, all.c + i * part, part};
+		state.part[i] = (struct bench_stream_part){all.a + i * part, all.b + i * part,
+							   all.c + i * part, part};
 	for (unsigned i = 1; i < state.threads; i++)
 		pthread_create(&thread[i], NULL, stream, &state.part[i]);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -319,8 +239,10 @@ int main(int argc, char **argv)
 	words -= words % (8 * state.threads);
 	if (state.chases && bench_chase_make(&state.chase, (size_t)256 << 20, true, 1))
 		return 1;
-	if (state.kernel)
-		start(words, thread);
+	if (state.kernel && start(words, thread)) {
+		fprintf(stderr, "nvmemu-streamer: no memory for the arrays\n");
+		return 1;
+	}
 	if (state.chases)
 		pthread_create(&chaser, NULL, chase, NULL);
 	if (state.kernel)

@@ -64,7 +64,7 @@ static int add_member(struct group *g, struct validate_row *row)
 	const struct validate_settings *s = g->settings;
 
 	*m = (struct member){
-		.job = {.write = g->write, .bytes = s->bytes, .huge = s->huge},
+		.job = {.work = g->write ? "write" : "read", .bytes = s->bytes, .huge = s->huge},
 		.row = row,
 		.slices = calloc(s->rounds * NATIVE_TURNS, sizeof(*m->slices)),
 	};

@@ -28,6 +28,10 @@ static const struct validate_settings usual = {
 	.slice_ms = 130,
 };
 
+/* Of --device: its turns are as many times longer as the device is slower. */
+static const struct validate_settings usual_device = {.huge = true, .rounds = 8, .slice_ms = 60};
+static const struct validate_settings quick_device = {.huge = true, .rounds = 3, .slice_ms = 30};
+
 static const struct validate_settings quick = {
 	.huge = true,
 	.latencies_ns = {200, 300, 400, 500, 1000},
@@ -62,6 +66,13 @@ static void print_help(void)
 	       "  --compare         instead: run workloads with hardware counters and look-ahead\n"
 	       "                    side by side, nothing injected, --slice (default 2000) each,\n"
 	       "                    and print how far look-ahead is off; 125 without counters\n"
+	       "  --device ...      instead: what both programs and STREAM's kernels see of a "
+	       "device,\n"
+	       "                    against what it asks for here, with --rounds (default 8), "
+	       "--slice\n"
+	       "                    (60), --quick, --bytes, --huge, --target (1.1, of bandwidth 5) "
+	       "and\n"
+	       "                    --lib; one of nvmemu devices, or all\n"
 	       "\n"
 	       "Delay is spun (NVM_INJECT=spin), since CPU time is measured; other NVM_\n"
 	       "variables apply as they are set. A latency not 10 %% above the native one,\n"
@@ -89,8 +100,23 @@ static int parse_value(int letter, const char *text, struct validate_settings *s
 	case 'c': s->csv = text; return 0;
 	case 'i': s->library = text; return 0;
 	case 'C': s->compare = true; return 0;
+	case 'd': s->device = text; return 0;
 	default: s->json = true; return 0;
 	}
+}
+
+static void choose_defaults(int argc, char **argv, struct validate_settings *s)
+{
+	bool is_quick = false, has_device = false;
+
+	for (int i = 1; i < argc; i++) {
+		is_quick |= !strcmp(argv[i], "--quick");
+		has_device |= !strncmp(argv[i], "--device", strlen("--device"));
+	}
+	if (has_device)
+		*s = is_quick ? quick_device : usual_device;
+	else
+		*s = is_quick ? quick : usual;
 }
 
 /* Returns -1 to go on, else the exit status. */
@@ -107,16 +133,14 @@ static int parse_arguments(int argc, char **argv, struct validate_settings *s)
 		{"lib", required_argument, NULL, 'i'},
 		{"json", no_argument, NULL, 'j'},
 		{"compare", no_argument, NULL, 'C'},
+		{"device", required_argument, NULL, 'd'},
 		{"quick", no_argument, NULL, 'q'},
 		{"help", no_argument, NULL, 'h'},
 		{NULL, 0, NULL, 0},
 	};
 	int letter, index = 0;
 
-	*s = usual;
-	for (int i = 1; i < argc; i++)
-		if (!strcmp(argv[i], "--quick"))
-			*s = quick;
+	choose_defaults(argc, argv, s);
 	while ((letter = getopt_long(argc, argv, "", options, &index)) != -1) {
 		if (letter == 'h') {
 			print_help();
@@ -129,6 +153,12 @@ static int parse_arguments(int argc, char **argv, struct validate_settings *s)
 	}
 	if (optind < argc) {
 		fprintf(stderr, "%s: unexpected argument '%s'\n", argv[0], argv[optind]);
+		return CLI_USAGE;
+	}
+	if (s->device && (s->compare || s->csv || s->json || s->latency_count)) {
+		fprintf(stderr,
+			"%s: --device goes without --compare, --csv, --json and --latencies\n",
+			argv[0]);
 		return CLI_USAGE;
 	}
 	return -1;
@@ -188,6 +218,25 @@ static int compare(const struct validate_settings *s)
 	return compare_run(s->library, self, s->slice_given ? s->slice_ms : COMPARE_MS);
 }
 
+static int run_device(const struct validate_settings *s)
+{
+	size_t targets = 0, met = 0;
+	int err;
+
+	catch_signals();
+	err = validate_run_device(s, &targets, &met);
+	if (targets)
+		printf("validate: %zu of %zu targets met\n", met, targets);
+	switch (err) {
+	case 0: return targets && met == targets ? CLI_OK : CLI_FAILED;
+	case -EINTR: return CLI_INTERRUPTED;
+	case -ENOTSUP:
+	case -EINVAL:
+	case -ERANGE: return CLI_IMPOSSIBLE;
+	default: return CLI_FAILED;
+	}
+}
+
 static int print_result(const struct validate_settings *s, const struct validate_result *result)
 {
 	int err = 0;
@@ -234,6 +283,8 @@ int cli_validate(int argc, char **argv)
 		return CLI_IMPOSSIBLE;
 	if (!s.bytes_given)
 		s.bytes = choose_bytes(&s);
+	if (s.device)
+		return run_device(&s);
 	catch_signals();
 	err = validate_run_bench(&s, true, &result);
 	if (!err)

@@ -20,6 +20,7 @@ struct validate_settings {
 	double target_percent; /* 0: each row's own */
 	double dram_lat_ns;    /* that the library goes by */
 	const char *csv, *library;
+	const char *device; /* to be measured instead; NULL: none */
 };
 
 /* What a row varies. */
@@ -53,6 +54,10 @@ struct validate_result {
  * measured before an interruption are there. */
 int validate_run_bench(const struct validate_settings *s, bool write,
 		       struct validate_result *result);
+
+/* Measures a device, or all that are built in ("all"), and prints a table of each. Counts its rows
+ * with a target. Returns as above; -ENOENT, -EINVAL or -ERANGE where it is not one to emulate. */
+int validate_run_device(const struct validate_settings *s, size_t *targets, size_t *met);
 
 /* What the kernel believes can be had without swapping. */
 uint64_t validate_available_bytes(void);

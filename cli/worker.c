@@ -12,8 +12,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/base.h"
 #include "base/clock.h"
 #include "bench/chase.h"
+#include "bench/stream.h"
 #include "cli.h"
 
 enum { POLL_MS = 200, NOT_STARTED = 127 };
@@ -58,15 +60,70 @@ static int write_all(int fd, const void *data, size_t size)
 	return 0;
 }
 
+/* What a worker has to walk over, and where it is. */
+struct walk {
+	struct bench_node *(*follow)(struct bench_node *node, uint64_t steps);
+	struct bench_chase chase;
+	struct bench_node *node;
+	const struct bench_stream_kernel *kernel; /* NULL: the chase */
+	struct bench_stream_part arrays;
+	size_t at;
+};
+
+/* 0, or -errno: -EINVAL where there is no such work. */
+static int make(struct walk *w, const char *work, uint64_t bytes, bool huge)
+{
+	int err;
+
+	*w = (struct walk){0};
+	if (!strcmp(work, "read"))
+		w->follow = bench_chase_read;
+	else if (!strcmp(work, "write"))
+		w->follow = bench_chase_write;
+	else
+		w->kernel = bench_stream_find(work);
+	if (!w->follow && (!w->kernel || bytes < CLI_WORKER_WORDS * sizeof(double)))
+		return -EINVAL;
+	if (w->kernel)
+		return bench_stream_make(&w->arrays, bytes, huge);
+	err = bench_chase_make(&w->chase, bytes, huge, (uint64_t)getpid());
+	w->node = w->chase.nodes;
+	return err;
+}
+
+/* Round and round, in pieces as long as they can be. */
+static void run_kernel(struct walk *w, uint64_t steps)
+{
+	const struct bench_stream_part *all = &w->arrays;
+
+	while (steps) {
+		uint64_t left = (all->words - w->at) / CLI_WORKER_WORDS;
+		uint64_t now = NVE_MIN(steps, left);
+		const struct bench_stream_part part = {all->a + w->at, all->b + w->at,
+						       all->c + w->at, now * CLI_WORKER_WORDS};
+
+		if (now)
+			w->kernel->run(&part, 3);
+		w->at = now < left ? w->at + part.words : 0;
+		steps -= now;
+	}
+}
+
+static void unmake(struct walk *w)
+{
+	if (w->kernel)
+		bench_stream_free(&w->arrays);
+	else
+		bench_chase_free(&w->chase);
+}
+
 /*
- * The worker's side. Arguments: read or write, bytes, on or off. Ends with its standard input.
+ * The worker's side. Arguments: what to do, bytes, on or off. Ends with its standard input.
  */
 int cli_worker_main(int argc, char **argv)
 {
-	struct bench_chase chase = {0};
-	struct bench_node *(*walk)(struct bench_node * node, uint64_t steps);
-	struct bench_node *node;
 	struct greeting greeting;
+	struct walk walk;
 	uint64_t bytes, steps;
 	bool huge;
 
@@ -74,24 +131,26 @@ int cli_worker_main(int argc, char **argv)
 		fprintf(stderr, "nvmemu: '%s' is for nvmemu itself\n", CLI_WORKER_NAME);
 		return CLI_USAGE;
 	}
-	walk = !strcmp(argv[1], "write") ? bench_chase_write : bench_chase_read;
-	greeting.error = bench_chase_make(&chase, bytes, huge, (uint64_t)getpid());
-	greeting.huge = chase.huge;
+	greeting.error = make(&walk, argv[1], bytes, huge);
+	greeting.huge = walk.chase.huge;
 	if (write_all(STDOUT_FILENO, &greeting, sizeof(greeting)))
 		return CLI_FAILED;
-	node = chase.nodes;
 	while (!greeting.error && !read_all(STDIN_FILENO, &steps, sizeof(steps))) {
 		uint64_t cpu = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 		uint64_t wall = nve_clock_ns(CLOCK_MONOTONIC);
 		struct cli_turn turn;
 
-		node = walk(node, steps);
+		if (walk.kernel)
+			run_kernel(&walk, steps);
+		else
+			walk.node = walk.follow(walk.node, steps);
 		turn.cpu_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu;
 		turn.wall_ns = nve_clock_ns(CLOCK_MONOTONIC) - wall;
 		if (write_all(STDOUT_FILENO, &turn, sizeof(turn)))
 			return CLI_FAILED;
 	}
-	bench_chase_free(&chase);
+	if (!greeting.error)
+		unmake(&walk);
 	return CLI_OK;
 }
 
@@ -115,6 +174,8 @@ static void set_environment(const struct cli_job *job)
 	unsetenv("LD_PRELOAD");
 	set_latency("NVM_RLAT", job->rlat_ns);
 	set_latency("NVM_WLAT", job->wlat_ns);
+	if (job->device)
+		setenv("NVM_DEVICE", job->device, 1);
 	if (!job->library)
 		return;
 	setenv("LD_PRELOAD", job->library, 1);
@@ -126,8 +187,7 @@ static void become_worker(const struct cli_job *job, pid_t parent, int in, int o
 {
 	char self[PATH_MAX], bytes[24];
 	char *const arguments[] = {
-		"nvmemu", CLI_WORKER_NAME,          job->write ? "write" : "read",
-		bytes,    job->huge ? "on" : "off", NULL,
+		"nvmemu", CLI_WORKER_NAME, (char *)job->work, bytes, job->huge ? "on" : "off", NULL,
 	};
 
 	/* The terminal's Ctrl-C is the coordinator's business; but no worker survives it. */
@@ -146,11 +206,15 @@ static void become_worker(const struct cli_job *job, pid_t parent, int in, int o
 
 static void name_worker(struct cli_worker *worker, const struct cli_job *job)
 {
-	const char *bench = job->write ? "wbbench" : "robench";
+	const char *bench = !strcmp(job->work, "write")  ? "wbbench"
+			    : !strcmp(job->work, "read") ? "robench"
+							 : job->work;
 	uint64_t ns = job->rlat_ns ? job->rlat_ns : job->wlat_ns;
 
 	if (!job->library)
 		snprintf(worker->name, sizeof(worker->name), "native %s", bench);
+	else if (job->device)
+		snprintf(worker->name, sizeof(worker->name), "%s on %.40s", bench, job->device);
 	else
 		snprintf(worker->name, sizeof(worker->name), "%s with %s=%lluns", bench,
 			 job->rlat_ns ? "NVM_RLAT" : "NVM_WLAT", (unsigned long long)ns);

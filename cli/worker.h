@@ -9,11 +9,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Of each array, that a step of a stream goes on. */
+enum { CLI_WORKER_WORDS = 8192 };
+
 struct cli_job {
 	const char *library;       /* NULL: native */
 	uint64_t rlat_ns, wlat_ns; /* 0: DRAM's own */
-	bool write;                /* wbbench, else robench */
-	uint64_t bytes;
+	const char *device;        /* NULL: none */
+	const char *work;          /* "read": robench; "write": wbbench; else of bench/stream.h */
+	uint64_t bytes;            /* of the list, or of each array */
 	bool huge;
 };
 

@@ -135,6 +135,53 @@ for lib in filter(None, real):
     row = r"^(?:wb|ro)bench .* (?:within|beyond) [\d.]+$"
     assert len(re.findall(row, done.stdout, re.M)) == 3, done
 
+# A device: what chases and streams see of it, against what it asks for here.
+def device(name, *args, lib=idle, env=()):
+    return subprocess.run([nvmemu, "validate", "--device", name, "--bytes", "8M", "--rounds", "1",
+                           "--slice", "5", "--lib", lib, *args], env=clean | dict(env),
+                          capture_output=True, text=True, timeout=100)
+
+
+LINE = re.compile(r"^(\w+) +(ns|GB/s) +([\d.]+) +([\d.]+|-) +([\d.]+) +[\d.na-]+ +([-+.\d]+)  (.*)$")
+
+
+def lines_of(done):
+    found = [LINE.match(line) for line in done.stdout.splitlines()]
+    found = {m[1]: m.groups()[1:] for m in found if m}
+    assert list(found) == ["read", "write", "copy", "scale", "add", "triad"], done
+    return found
+
+
+done = device("numa", env={"NVM_DRAM_LAT": "100"})
+assert done.returncode == 1 and done.stdout.startswith(
+    "numa: read 178.3 ns, write 178.3 ns; DRAM 100.0 ns\n"), done
+found = lines_of(done)
+for name in ("read", "write"):
+    unit, native, asked, seen, error, judged = found[name]
+    assert unit == "ns" and asked == "178.3" and judged.startswith("latency: "), found
+    assert abs((float(seen) / 178.3 - 1) * 100 - float(error)) < 0.2, found
+for name in ("copy", "scale", "add", "triad"):
+    unit, native, asked, seen, error, judged = found[name]
+    assert unit == "GB/s" and asked == error == "-" and "no limit" in judged, found
+assert re.search(r"^validate: \d of 2 targets met$", done.stdout, re.M), done
+done = device("cxl-far", env={"NVM_DRAM_LAT": "411"})
+assert done.returncode == 125 and "410.000ns is below the DRAM latency of 411" in done.stderr, done
+done = device("nonsense", env={"NVM_DRAM_LAT": "100"})
+assert done.returncode == 1 and "nonsense" in done.stderr and not done.stdout, done
+done = device("numa", "--latencies", "300")
+assert done.returncode == 2 and "goes without" in done.stderr, done
+for lib in filter(None, real):
+    config = tempfile.TemporaryDirectory()
+    os.mkdir(os.path.join(config.name, "nvmemu"))
+    with open(os.path.join(config.name, "nvmemu", "devices"), "w") as f:
+        f.write("thin read=x2 rbw=10% wbw=10000GB/s\n")
+    done = device("thin", lib=lib, env={"XDG_CONFIG_HOME": config.name})
+    assert done.returncode in (0, 1), done
+    found = lines_of(done)
+    assert all(found[k][5].startswith(("bandwidth: ", "latency: ")) for k in ("copy", "triad")), found
+    assert re.search(r"; reads [\d.]+ GB/s; writes not below the [\d.]+ GB/s of this machine; ",
+                     done.stdout), done
+
 # Both providers side by side: without counters it says so; with software events in their place the
 # table is there, whatever its figures.
 def compare(*args, env=(), lib=None):
