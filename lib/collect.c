@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "count/ahead/taught.h"
 #include "emu/monitor.h"
 #include "heat.h"
 #include "region_rows.h"
@@ -85,6 +86,8 @@ static void add_ahead(struct nve_ahead_counts *to, const struct nve_ahead_counts
 	to->label_ns += c->label_ns;
 	to->label_squared_ns += c->label_squared_ns;
 	to->label_dirty_ns += c->label_dirty_ns;
+	to->compared += c->compared;
+	to->differed_squared += c->differed_squared;
 }
 
 static void sum_tiers(struct sums *s, const struct nve_thread *t)
@@ -222,7 +225,8 @@ static uint32_t ratio_ppm(double part, double whole)
 	return whole > 0 ? (uint32_t)(NVE_MIN(part / whole, 1.0) * PPM + 0.5) : 0;
 }
 
-/* Standard error of a time-weighted mean of labels, from their weighted variance. */
+/* Standard error of a time-weighted mean of labels, from their weighted variance, and from that of
+ * what windows have taught. */
 static uint32_t share_se_ppm(const struct nve_ahead_counts *c)
 {
 	double mean, variance;
@@ -231,7 +235,9 @@ static uint32_t share_se_ppm(const struct nve_ahead_counts *c)
 		return 0;
 	mean = c->label_ns / (double)c->answered_ns;
 	variance = c->label_squared_ns / (double)c->answered_ns - mean * mean;
-	return (uint32_t)(sqrt(fmax(variance, 0) / (double)(c->answered - 1)) * PPM + 0.5);
+	variance = fmax(variance, 0) / (double)(c->answered - 1) +
+		   nve_taught_variance(c, (double)c->answered);
+	return (uint32_t)(sqrt(variance) * PPM + 0.5);
 }
 
 static void fill_latency(struct nve_totals *t, const struct nve_ahead_counts *c)

@@ -140,10 +140,10 @@ static void fading(void **state)
 	learn(IP, 100000, 100, -1);
 	assert_true(probability(IP) < 0.01);
 	for (int i = 0; i < 1000; i++)
-		nve_dirty_end_window(&d, 1, 1);
+		nve_dirty_end_window(&d, 1, 1, 10);
 	assert_true(near(nve_dirty_fraction(&d), 1, 1e-9));
 	for (int i = 0; i < 1000; i++)
-		nve_dirty_end_window(&d, 1, 0);
+		nve_dirty_end_window(&d, 1, 0, 10);
 	assert_true(nve_dirty_fraction(&d) < 0.01);
 }
 
@@ -172,11 +172,11 @@ static void weights(void **state)
 
 	(void)state;
 	assert_true(nve_dirty_fraction(&d) == 0 && nve_dirty_se(&d) == 1);
-	nve_dirty_end_window(&d, 0, 0.3); /* no stall time: no say */
+	nve_dirty_end_window(&d, 0, 0.3, 10); /* no stall time: no say */
 	assert_true(nve_dirty_fraction(&d) == 0 && nve_dirty_se(&d) == 1);
-	nve_dirty_end_window(&d, 0.75, 1);
+	nve_dirty_end_window(&d, 0.75, 1, 10);
 	assert_true(nve_dirty_se(&d) == 1); /* one window knows nothing of its error */
-	nve_dirty_end_window(&d, 0.25, 0);
+	nve_dirty_end_window(&d, 0.25, 0, 10);
 	assert_true(near(nve_dirty_fraction(&d), 0.75, 1e-12));
 }
 
@@ -187,8 +187,19 @@ static void error_of_the_mean(void **state)
 
 	(void)state;
 	for (int i = 0; i < 200; i++)
-		nve_dirty_end_window(&d, 0.5, i % 2);
-	assert_true(near(nve_dirty_se(&d), sqrt(0.25 / 199), 1e-9));
+		nve_dirty_end_window(&d, 0.5, i % 2, 10);
+	assert_true(near(nve_dirty_se(&d), hypot(sqrt(0.25 / 199), 1.0 / 2002), 1e-9));
+}
+
+/* Windows that agree are not sure: of 98 lines that are clean, one in a hundred may be dirty. */
+static void error_of_agreement(void **state)
+{
+	struct nve_dirty d = {0};
+
+	(void)state;
+	for (int i = 0; i < 49; i++)
+		nve_dirty_end_window(&d, 0.5, 0, 2);
+	assert_true(near(nve_dirty_se(&d), 0.01, 1e-9));
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
@@ -196,8 +207,15 @@ static void error_of_the_mean(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(nothing_known), TEST(by_hand), TEST(all_and_none), TEST(simulated),
-		TEST(fading),        TEST(crowded), TEST(weights),      TEST(error_of_the_mean),
+		TEST(nothing_known),
+		TEST(by_hand),
+		TEST(all_and_none),
+		TEST(simulated),
+		TEST(fading),
+		TEST(crowded),
+		TEST(weights),
+		TEST(error_of_the_mean),
+		TEST(error_of_agreement),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,10 +32,13 @@ static void labels(void **state)
 	assert_non_null(e);
 	assert_false(nve_learned_label(e, &label));
 	assert_true(label == 7);
+	assert_true(isnan(nve_learned_believed(table, 0x401000)));
+	assert_true(isnan(nve_learned_believed(table, 0x402000)));
 	nve_learned_add(table, e, 0, 300);
 	assert_true(nve_learned_label(e, &label) && label == 0);
 	nve_learned_add(table, e, 100, 100);
 	assert_true(nve_learned_label(e, &label) && label == 0.25);
+	assert_true(nve_learned_believed(table, 0x401000) == 0.25);
 	/* A lost update of another thread may leave more misses than time. */
 	nve_learned_add(table, e, 5000, 0);
 	assert_true(nve_learned_label(e, &label) && label == 1);

@@ -17,6 +17,7 @@
 #include "count/ahead/pace.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/stop_names.h"
+#include "count/ahead/taught.h"
 #include "count/ahead/touch.h"
 #include "count/ahead/waits.h"
 #include "count/ahead/window.h"
@@ -288,6 +289,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 		.streams = shared.counts_traffic,
 	};
 	uint64_t saved_ns, waited_ns, started_tsc = nve_tsc();
+	double believed = nve_learned_believed(shared.learned, plan.sample_ip);
 
 	nve_window_run(a->window, uc, &plan, r);
 	c->windows++;
@@ -320,6 +322,7 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 		nve_budget_took(&a->budget, octave, r->steps, r->misses, r->misses_written,
 				r->real_cycles > 0 ? r->waited_cycles / r->real_cycles : 0);
 	learn_exposed(a, r);
+	nve_taught_compare(c, (double)r->waited / (double)r->all, believed, exposed(a));
 	nve_probe_go_on(shared.machine.outlier_ticks);
 	saved_ns = saved(r);
 	nve_pace_window(&a->pace, nve_window_loop(a->window),
@@ -536,7 +539,8 @@ static void errors(const struct nve_ahead *a, struct nve_epoch *epoch)
 	if (a->epoch_answered > 1 && time > 0) {
 		mean = a->epoch_label_ns / time;
 		variance = a->epoch_label_squared_ns / time - mean * mean;
-		variance = fmax(variance, 0) / (double)(a->epoch_answered - 1);
+		variance = fmax(variance, 0) / (double)(a->epoch_answered - 1) +
+			   nve_taught_variance(c, (double)a->epoch_answered);
 		epoch->stall_se_ns = (uint64_t)(sqrt(variance) * (double)epoch->cpu_ns + 0.5);
 	}
 	epoch->dirty_se_ppm = nve_ahead_dirty_se_ppm(a);
@@ -591,5 +595,5 @@ const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a)
 
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a)
 {
-	return a->dirty.all > 0 ? (uint32_t)(nve_dirty_se(&a->dirty) * PPM) : 0;
+	return (uint32_t)(nve_dirty_se(&a->dirty) * PPM);
 }

@@ -33,9 +33,13 @@ struct nve_ahead_counts {
 	uint64_t answered_ns;              /* CPU time of samples with an answer */
 	double label_ns, label_squared_ns; /* sums over them of label * time, label^2 * time */
 	double label_dirty_ns;             /* of label * dirty fraction * time */
-	double dirty_weight, dirty;        /* sums over windows: weight, weight * dirty fraction */
-	uint64_t answered;                 /* samples with an answer */
-	uint64_t answered_by_kind;         /* of them those known by kind of instruction only */
+	/* windows at instructions that were known: how many, and the squares of the differences
+	 * between what was believed of the instruction and what the window says */
+	uint64_t compared;
+	double differed_squared;
+	double dirty_weight, dirty; /* sums over windows: weight, weight * dirty fraction */
+	uint64_t answered;          /* samples with an answer */
+	uint64_t answered_by_kind;  /* of them those known by kind of instruction only */
 };
 
 /* Most frequent instructions that end windows early, process-wide. */
@@ -112,7 +116,7 @@ void nve_ahead_epoch(struct nve_ahead *a, uint64_t rest_ns, struct nve_epoch *ep
 
 const struct nve_ahead_counts *nve_ahead_counts(const struct nve_ahead *a);
 
-/* Standard error of the dirty fraction, ppm. */
+/* Standard error of the dirty fraction, ppm: a million while nothing is known of it. */
 uint32_t nve_ahead_dirty_se_ppm(const struct nve_ahead *a);
 
 /* TSC ticks of a timed miss into picoseconds of the latency that the program sees. */

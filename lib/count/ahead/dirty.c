@@ -107,7 +107,7 @@ bool nve_dirty_probability(struct nve_dirty_table *table, uint64_t ip, double *p
 	return nve_dirty_probability_later(table, ip, 0, probability);
 }
 
-void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction)
+void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction, uint32_t lines)
 {
 	if (d->weight >= FADE_WEIGHT) {
 		d->weight /= 2;
@@ -119,6 +119,7 @@ void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction)
 	d->all_squared += weight * weight;
 	d->fraction += weight * fraction;
 	d->fraction_squared += weight * fraction * fraction;
+	d->lines += lines;
 }
 
 double nve_dirty_fraction(const struct nve_dirty *d)
@@ -137,7 +138,7 @@ double nve_dirty_se(const struct nve_dirty *d)
 		return 1;
 	mean = d->fraction / d->all;
 	variance = fmax(d->fraction_squared / d->all - mean * mean, 0);
-	return sqrt(variance / (windows - 1));
+	return hypot(sqrt(variance / (windows - 1)), 1 / ((double)d->lines + 2));
 }
 
 static bool is_followed(const struct nve_line *line, uint32_t steps)
@@ -174,5 +175,5 @@ void nve_dirty_window(struct nve_dirty *d, struct nve_dirty_table *table,
 		n++;
 	}
 	if (n && share > 0)
-		nve_dirty_end_window(d, share, sum / n);
+		nve_dirty_end_window(d, share, sum / n, n);
 }

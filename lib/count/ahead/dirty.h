@@ -49,11 +49,12 @@ struct nve_dirty {
 	/* over all, for the error: sums of weight, weight^2, weight * fraction, weight * fraction^2
 	 */
 	double all, all_squared, fraction, fraction_squared;
+	uint64_t lines; /* whose probability of being written was known */
 };
 
 /* A window with misses ends: fraction is the mean probability of its missed lines, weight its share
  * of stall time, 0 to 1. */
-void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction);
+void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction, uint32_t lines);
 
 /* Both, of a window of so many steps that has touched these lines; missed ones that were followed
  * for a while count. share: of stall time, 0 to 1. */
@@ -63,7 +64,8 @@ void nve_dirty_window(struct nve_dirty *d, struct nve_dirty_table *table,
 /* The fraction, 0 to 1, of the last windows; 0 while nothing is known. */
 double nve_dirty_fraction(const struct nve_dirty *d);
 
-/* Standard error of the weighted mean over all windows; 1 while there are fewer than two. */
+/* Standard error of the weighted mean over all windows; 1 while there are fewer than two. Never 0:
+ * of few lines none need be written though some are. */
 double nve_dirty_se(const struct nve_dirty *d);
 
 #endif

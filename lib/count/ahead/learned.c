@@ -1,5 +1,7 @@
 #include "count/ahead/learned.h"
 
+#include <math.h>
+
 #include "base/base.h"
 
 /* Above it the sums are halved: they must not overflow. */
@@ -87,4 +89,12 @@ bool nve_learned_label(const struct nve_learned_ip *e, double *label)
 		return false;
 	*label = waited < all ? waited / all : 1;
 	return true;
+}
+
+double nve_learned_believed(struct nve_learned *table, uint64_t ip)
+{
+	const struct nve_learned_ip *e = nve_learned_find(table, ip, false);
+	double label;
+
+	return e && nve_learned_label(e, &label) ? label : NAN;
 }

@@ -46,4 +46,7 @@ void nve_learned_add(const struct nve_learned *table, struct nve_learned_ip *e, 
  * known. */
 bool nve_learned_label(const struct nve_learned_ip *e, double *label);
 
+/* The same of the instruction at ip; NaN while nothing is known. */
+double nve_learned_believed(struct nve_learned *table, uint64_t ip);
+
 #endif
