@@ -1,15 +1,19 @@
 """Prediction from one recorded run against emulated runs, at latencies up to five times DRAM's.
 
-In each round a workload runs once at twice DRAM's latencies, which is recorded; then at each point.
+In each round a workload runs natively; once at twice DRAM's latencies, which is recorded; and at
+each point.
 `nvmemu predict` says from the record what CPU time the process takes there, the kernel says what it
 took; both without system time, which is the emulator's business in neither: memory that the host has
 to find first takes what it takes. The workloads are of `bench/run truth` (chases, work beside misses,
 several chases at once, random and streaming access, a table, a tree, arithmetic), with a fixed number
 of steps; and sqlite3 on a table in memory, an update through an index and a join.
 
+native, predicted, measured   CPU time, s, medians
 error   predicted over measured of the same round, median of the rounds
 from, to   the smallest and the largest
-said    half of the 95 % interval that the prediction has
+said    half of the 95 % interval that the prediction has, median
+within  rounds in which the measured time lies in the prediction's interval. A measured time is itself
+        a run with estimates of its own: it is no truth
 
 With --replay the emulated runs take their epochs from the record instead of counting anew: what is
 left is the error of the prediction itself, without that of counting twice.
@@ -89,6 +93,10 @@ def settings_of(point):
             if latency}
 
 
+def run_natively(command, source):
+    return run_once(command, source, clean_environment())
+
+
 def emulate(command, source, settings):
     env = emulated_environment(settings | {"NVM_STRICT": "on", "NVM_INJECT": "spin"}, "")
     del env["NVM_OUT"]
@@ -121,12 +129,18 @@ class Point:
         self.predicted.append(predicted - system)
         self.said.append(said)
 
-    def show(self, table, name, recorded, targets):
+    def within(self):
+        """Rounds in which what was measured lies in the interval that was said."""
+        return sum(abs(m - p) <= said / 100 * p
+                   for p, m, said in zip(self.predicted, self.measured, self.said))
+
+    def show(self, table, name, native, targets):
         errors = [100 * (p / m - 1) for p, m in zip(self.predicted, self.measured)]
         texts = ["%d x" % factor if factor else "DRAM" for factor in self.factors]
         error = median(errors)
-        table.row(name, *texts, recorded, median(self.predicted), median(self.measured), error,
+        table.row(name, *texts, native, median(self.predicted), median(self.measured), error,
                   min(errors), max(errors), median(self.said),
+                  "%d/%d" % (self.within(), len(errors)),
                   targets.judge(abs(error) <= TOLERANCE_PERCENT))
 
 
@@ -135,13 +149,14 @@ def one_round(number, workload, points, dram_ns, replay):
     name, command, source = workload
     with scratch() as folder:
         record = os.path.join(folder, "record")
-        recorded, system = emulate(command, source, settings_of(2 * (RECORDED * dram_ns,)) |
-                                  {"NVM_RECORD": record})
+        native = run_natively(command, source)[0]
+        system = emulate(command, source, settings_of(2 * (RECORDED * dram_ns,)) |
+                                  {"NVM_RECORD": record})[1]
         for point in points[number % len(points):] + points[:number % len(points)]:
             progress("%s: round %d" % (name, number + 1))
             point.add(command, source, record, system,
                       "replay:" + record if replay else "auto")
-    return recorded
+    return native
 
 
 def run(options, targets):
@@ -151,17 +166,21 @@ def run(options, targets):
     check_exit([COMMAND, "calibrate"], told)
     dram_ns = json.loads(told.stdout)["dram_lat_ns"]
     print(__doc__.strip() + "\n\nDRAM's latency: %.1f ns\n" % dram_ns)
-    table = Table([("workload", 17, ""), ("read", 5, ""), ("write", 5, ""), ("recorded", 8, "%.3f"),
+    table = Table([("workload", 17, ""), ("read", 5, ""), ("write", 5, ""), ("native", 7, "%.3f"),
                    ("predicted", 9, "%.3f"), ("measured", 8, "%.3f"), ("error %", 7, "%+.1f", "error"),
-                   ("from", 6, "%+.1f"), ("to", 6, "%+.1f"), ("said %", 6, "%.1f", "said"),
+                   ("from", 6, "%+.1f"), ("to", 6, "%+.1f"), ("said %", 6, "%.1f", "said"), ("within", 6, ""),
                    ("met", 4, "")])
     table.head()
+    inside = runs = 0
     with scratch() as folder:
         for workload in workloads(options, folder):
             points = [Point(factors, dram_ns) for factors in POINTS]
-            recorded = [one_round(i, workload, points, dram_ns, options.replay)
-                        for i in range(options.rounds)]
+            native = [one_round(i, workload, points, dram_ns, options.replay)
+                      for i in range(options.rounds)]
             progress("")
             for point in points:
-                point.show(table, workload[0], median(recorded), targets)
+                point.show(table, workload[0], median(native), targets)
+            inside += sum(point.within() for point in points)
+            runs += options.rounds * len(points)
+    print("\n%d of %d measured times within the 95 %% interval of their prediction" % (inside, runs))
     return table
