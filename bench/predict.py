@@ -12,8 +12,8 @@ native, predicted, measured   CPU time, s, medians
 error   predicted over measured of the same round, median of the rounds
 from, to   the smallest and the largest
 said    half of the 95 % interval that the prediction has, median
-within  rounds in which the measured time lies in the prediction's interval. A measured time is itself
-        a run with estimates of its own: it is no truth
+within  rounds in which the measured time lies in the prediction's interval. A measured time is
+        itself a run with estimates of its own: it is no truth
 
 With --replay the emulated runs take their epochs from the record instead of counting anew: what is
 left is the error of the prediction itself, without that of counting twice.
@@ -168,8 +168,8 @@ def run(options, targets):
     print(__doc__.strip() + "\n\nDRAM's latency: %.1f ns\n" % dram_ns)
     table = Table([("workload", 17, ""), ("read", 5, ""), ("write", 5, ""), ("native", 7, "%.3f"),
                    ("predicted", 9, "%.3f"), ("measured", 8, "%.3f"), ("error %", 7, "%+.1f", "error"),
-                   ("from", 6, "%+.1f"), ("to", 6, "%+.1f"), ("said %", 6, "%.1f", "said"), ("within", 6, ""),
-                   ("met", 4, "")])
+                   ("from", 6, "%+.1f"), ("to", 6, "%+.1f"), ("said %", 6, "%.1f", "said"),
+                   ("within", 6, ""), ("met", 4, "")])
     table.head()
     inside = runs = 0
     with scratch() as folder:
@@ -182,5 +182,6 @@ def run(options, targets):
                 point.show(table, workload[0], median(native), targets)
             inside += sum(point.within() for point in points)
             runs += options.rounds * len(points)
-    print("\n%d of %d measured times within the 95 %% interval of their prediction" % (inside, runs))
+    print("\n%d of %d measured times within the 95 %% interval of their prediction" %
+          (inside, runs))
     return table
