@@ -238,6 +238,10 @@ static void waits(void **state)
 	near(nve_stream_rest(&stream, 15000).read, 0);
 	near(nve_stream_rest(&stream, 15000).read, 0);
 	near(sample(CODE, 250000).read, LINE * 50000.0);
+	near(nve_stream_rest(&stream, 250000).read, LINE * 50000.0);
+	near(nve_stream_rest(&stream, 15000).read, 0);
+	/* it has run all its loop in between */
+	near(nve_stream_rest(&stream, 2500000).read, LINE * 500000.0);
 }
 
 /* A string instruction that is interrupted. */

@@ -9,6 +9,8 @@
 enum {
 	LINE_BYTES = 64,
 	LONG_NS = 1500000,
+	/* Who waits takes no more CPU time than our signals do. */
+	REST_NS = 100000,
 	PASSES_LEAST = 4,
 	LINES_HALVE = 8192, /* of windows, whose sums fade */
 	ODD_MOST = 4,
@@ -435,7 +437,7 @@ struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
 
 struct nve_stream_bytes nve_stream_rest(struct nve_stream *s, double cpu_ns)
 {
-	bool still = s->resting;
+	bool still = s->resting && cpu_ns < REST_NS;
 
 	s->placed = false;
 	s->resting = true;

@@ -137,7 +137,7 @@ struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
 					  const uint64_t *registers, double cpu_ns);
 
 /* The same where the interval ended since the thread has begun to wait, or ends: all of it belongs
- * to where it began. */
+ * to where it began. One that waited at its begin, too, may have run and waited again. */
 struct nve_stream_bytes nve_stream_rest(struct nve_stream *s, double cpu_ns);
 
 /* What the thread moves where it was last seen, bytes per ns. known: it was measured. */
