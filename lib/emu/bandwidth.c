@@ -13,7 +13,6 @@
 enum {
 	/* Long beside what a handler costs, short beside what loops take. */
 	FINE_NS = 500000,
-	/* Who waits for another thread may go on any moment. */
 	FINE_WAITS = 16,
 	FINE_DOUBLINGS = 6,
 };
@@ -87,9 +86,11 @@ bool nve_bandwidth_wants_fine(const struct nve_stream_bytes *rate, bool known)
 
 uint64_t nve_bandwidth_fine_ns(uint32_t waits)
 {
-	uint32_t doublings = waits > FINE_WAITS ? waits - FINE_WAITS : 0;
+	uint32_t doublings = 0;
 
-	return (uint64_t)FINE_NS << NVE_MIN(doublings, (uint32_t)FINE_DOUBLINGS);
+	while (doublings < FINE_DOUBLINGS && waits >> (doublings + 1) >= FINE_WAITS)
+		doublings++;
+	return (uint64_t)FINE_NS << doublings;
 }
 
 void nve_bandwidth_epoch(struct nve_bandwidth *b, struct nve_epoch *epoch)

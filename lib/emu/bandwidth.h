@@ -58,7 +58,8 @@ uint64_t nve_bandwidth_serve(struct nve_bandwidth *b, uint64_t slot,
 bool nve_bandwidth_wants_fine(const struct nve_stream_bytes *rate, bool known);
 
 /* How long after such a look the next one is due, of wall time. waits: how many in a row have found
- * the thread waiting for something: who waits for long is left alone more and more. */
+ * the thread waiting for something, which may be over any moment: a small part of the time that it
+ * has waited. */
 uint64_t nve_bandwidth_fine_ns(uint32_t waits);
 
 /* The epoch ends: adds its traffic and delay to *epoch. */

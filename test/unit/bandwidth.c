@@ -70,11 +70,18 @@ static void fair_shares(void **state)
 /* A thread that waits for something is asked again soon, and at last seldom. */
 static void looks(void **state)
 {
+	uint64_t waited_ns = 0;
+
 	(void)state;
-	for (uint32_t waits = 0; waits <= 16; waits++)
+	for (uint32_t waits = 0; waits < 32; waits++)
 		assert_int_equal(nve_bandwidth_fine_ns(waits), MS / 2);
-	assert_int_equal(nve_bandwidth_fine_ns(17), MS);
-	assert_int_equal(nve_bandwidth_fine_ns(22), 32 * MS);
+	assert_int_equal(nve_bandwidth_fine_ns(32), MS);
+	assert_int_equal(nve_bandwidth_fine_ns(1023), 16 * MS);
+	assert_int_equal(nve_bandwidth_fine_ns(1024), 32 * MS);
+	for (uint32_t waits = 0; waits < 4096; waits++) {
+		waited_ns += nve_bandwidth_fine_ns(waits);
+		assert_true(16 * nve_bandwidth_fine_ns(waits + 1) <= waited_ns + 8 * MS);
+	}
 	assert_int_equal(nve_bandwidth_fine_ns(1000000), 32 * MS);
 }
 
