@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "cli.h"
+#include "output.h"
 
 enum { TOP_USUAL = 10, WIDTH_USUAL = 100 };
 
@@ -52,7 +53,7 @@ static void print_help(void)
 	       "                    of so many bytes (512M, 4G), the sites that have most stall\n"
 	       "                    time for each byte at their peak are on DRAM, as long as they\n"
 	       "                    fit; all else is on NVM\n"
-	       "  -o, --output FILE write there\n"
+	       "  -o, --output FILE write there, in place of what there is\n"
 	       "\n"
 	       "Columns: heat%% of the stall time that could be attributed, with its standard\n"
 	       "error; reads and writes are accesses that stalled, as the model counts them:\n"
@@ -269,21 +270,18 @@ static int write_one(FILE *out, const struct settings *s, const struct heat_sour
 static int write_to(const struct settings *s, const struct heat_source *a,
 		    const struct heat_source *b)
 {
-	FILE *out = s->output ? fopen(s->output, "we") : stdout;
-	int err;
+	struct cli_output output;
+	int err = cli_output_open(&output, s->output, true), close_err;
 
-	if (!out) {
-		cli_error("%s: %m", s->output);
-		return -errno;
-	}
-	err = b ? heat_print_diff(out, a, b, &s->table) : write_one(out, s, a);
-	if (s->output && fclose(out) && !err)
-		err = -errno;
+	if (err)
+		return err;
+	err = b ? heat_print_diff(output.stream, a, b, &s->table) : write_one(output.stream, s, a);
 	if (err == -ENODATA)
 		cli_error("no stall time on memory that a guidance file could name");
 	else if (err)
-		cli_error("%s: %s", s->output ? s->output : "cannot write", strerror(-err));
-	return err;
+		cli_error("cannot write: %s", strerror(-err));
+	close_err = cli_output_close(&output, !err);
+	return err ? err : close_err;
 }
 
 static int show(char *const files[], size_t count, const struct settings *s)

@@ -131,13 +131,8 @@ static void write_csv_row(FILE *f, const struct validate_row *row)
 		row->target_percent, row->met ? "yes" : "no");
 }
 
-int validate_write_csv(const char *path, const struct validate_result *result)
+int validate_write_csv(FILE *f, const struct validate_result *result)
 {
-	FILE *f = fopen(path, "we");
-	int err = 0;
-
-	if (!f)
-		return -errno;
 	fprintf(f, "bench,varied,configured_ns,native_ns,native_half_width_ns,measured_ns,"
 		   "measured_half_width_ns,median_ns,first_quartile_ns,third_quartile_ns,"
 		   "error_percent,added_error_percent,added_half_width_ns,slices,slices_dropped,"
@@ -145,11 +140,7 @@ int validate_write_csv(const char *path, const struct validate_result *result)
 	for (size_t i = 0; i < result->row_count; i++)
 		if (has_result(&result->rows[i]))
 			write_csv_row(f, &result->rows[i]);
-	if (ferror(f))
-		err = -EIO;
-	if (fclose(f) && !err)
-		err = -errno;
-	return err;
+	return ferror(f) ? -EIO : 0;
 }
 
 /* Four decimals are finer than anything that is measured here. */

@@ -16,6 +16,7 @@
 #include "compare.h"
 #include "count/calibration.h"
 #include "launch.h"
+#include "output.h"
 #include "worker.h"
 
 enum { COMPARE_MS = 2000 };
@@ -237,15 +238,24 @@ static int run_device(const struct validate_settings *s)
 	}
 }
 
+static int write_csv(const char *path, const struct validate_result *result)
+{
+	struct cli_output output;
+	int err = cli_output_open(&output, path, true), close_err;
+
+	if (err)
+		return err;
+	err = validate_write_csv(output.stream, result);
+	close_err = cli_output_close(&output, !err);
+	return err ? err : close_err;
+}
+
 static int print_result(const struct validate_settings *s, const struct validate_result *result)
 {
 	int err = 0;
 
-	if (s->csv) {
-		err = validate_write_csv(s->csv, result);
-		if (err)
-			cli_error("cannot write %s: %s", s->csv, strerror(-err));
-	}
+	if (s->csv)
+		err = write_csv(s->csv, result);
 	if (s->json)
 		return validate_write_json(stdout, s, result) || err ? -EIO : 0;
 	validate_print_text(stdout, s, result);

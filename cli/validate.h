@@ -67,7 +67,7 @@ void validate_judge(struct validate_result *result, double target_percent);
 
 void validate_print_text(FILE *out, const struct validate_settings *s,
 			 const struct validate_result *result);
-int validate_write_csv(const char *path, const struct validate_result *result);
+int validate_write_csv(FILE *f, const struct validate_result *result);
 int validate_write_json(FILE *out, const struct validate_settings *s,
 			const struct validate_result *result);
 

@@ -14,6 +14,17 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/nvmemu-config-version.cma
 
 install(FILES ${PROJECT_SOURCE_DIR}/include/nvmemu.h TYPE INCLUDE)
 install(FILES ${PROJECT_SOURCE_DIR}/LICENSE TYPE DOC RENAME copyright)
+# Debian wants to know what has changed, in a form of its own.
+set(changes ${PROJECT_SOURCE_DIR}/docs/changelog)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${changes})
+file(STRINGS ${changes} newest LIMIT_COUNT 1)
+if(NOT newest MATCHES "^nvmemu \\(${PROJECT_VERSION}\\) ")
+	message(FATAL_ERROR "${changes} does not begin with version ${PROJECT_VERSION}")
+endif()
+file(ARCHIVE_CREATE OUTPUT ${PROJECT_BINARY_DIR}/changelog.gz PATHS ${changes} FORMAT raw
+	COMPRESSION GZip COMPRESSION_LEVEL 9)
+install(FILES ${PROJECT_BINARY_DIR}/changelog.gz TYPE DOC)
+
 install(FILES ${PROJECT_BINARY_DIR}/nvmemu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 install(FILES ${PROJECT_BINARY_DIR}/nvmemu-config.cmake
 	${PROJECT_BINARY_DIR}/nvmemu-config-version.cmake DESTINATION ${package_dir})

@@ -100,3 +100,72 @@ with tempfile.TemporaryDirectory() as cache:
     assert "dram_lat" in done.stdout and "kept in" not in done.stdout
     with open(kept) as f:
         assert f.read() == old
+
+
+# Every subcommand: what is printed must reach its reader, what is read must be whole, a report and of a
+# version that is known, and what is written is there whole or not at all.
+def limited():
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
+
+
+with tempfile.TemporaryDirectory() as place:
+    own = clean | {"NVM_DRAM_LAT": "100", "XDG_CACHE_HOME": place}
+    report, folder = os.path.join(place, "report.json"), os.path.join(place, "out")
+    os.mkdir(folder)
+    done = subprocess.run([nvmemu, "run", "--wlat", "300", "--heat", "-o", report, "--", "true"], env=own,
+                          capture_output=True, text=True)
+    assert done.returncode == 0 and done.stdout == "", done
+    sweep = ("sweep", "--wlat", "300", "--repeat", "1", "--warmup", "0")
+
+    for args in (*((command, "--help") for command in commands), ("--help",), ("--version",), ("env",),
+                 ("devices",), ("devices", "--json"), ("doctor",), ("doctor", "--json"),
+                 ("report", report), ("report", "--format", "html", report), ("heat", report),
+                 ("heat", "--format", "pprof", report), ("predict", report, "--wlat", "300"),
+                 ("predict", report, "--wlat", "300", "--csv", "-"), (*sweep, "--", "true"),
+                 (*sweep, "--csv", "-", "--", "true")):
+        for stdout, reason in ((">&-", "Bad file descriptor"), (">/dev/full", "No space left on device")):
+            done = subprocess.run(["sh", "-c", f'exec "$@" {stdout}', "sh", nvmemu, *args], env=own,
+                                  capture_output=True, text=True)
+            assert done.returncode == 1 and done.stderr.count("error") == 1, (args, stdout, done)
+            assert f"cannot write to the standard output: {reason}\n" in done.stderr, (args, done)
+
+    with open(report, "rb") as f:
+        whole = f.read()
+    with open(nvmemu, "rb") as f:
+        foreign = f.read(5000)
+    newer = json.dumps(json.loads(whole) | {"version": 99}).encode()
+    wrong = os.path.join(place, "wrong")
+    for content in (None, b"", whole[:len(whole) // 2], whole[:-3], foreign, b"a,b\n1,2\n", b"{}", newer):
+        if content is not None:
+            with open(wrong, "wb") as f:
+                f.write(content)
+        for args in (("report",), ("heat",), ("heat", "diff", report), ("predict", "--wlat", "300")):
+            for path in (wrong, *((place,) if content is None else ())):
+                done = subprocess.run([nvmemu, *args, path], env=own, capture_output=True, text=True)
+                assert done.returncode == 1 and done.stdout == "", (args, content, done)
+                assert f"error: {path}: " in done.stderr, (args, content, done)
+                assert len(done.stderr.splitlines()) == 1, (args, content, done)
+                assert content != newer or "version 99" in done.stderr, (args, done)
+
+    out = os.path.join(folder, "out")
+    for args in (("report", report, "-f", "-o", out), ("heat", report, "-o", out),
+                 ("heat", report, "--format", "dhat", "-o", out),
+                 ("heat", report, "--format", "pprof", "-o", out),
+                 ("heat", "diff", report, report, "-o", out),
+                 ("predict", report, "--wlat", "300:900:100", "--csv", out),
+                 ("predict", report, "--wlat", "300:900:100", "--svg", out),
+                 (*sweep, "--csv", out, "--", "true"), (*sweep, "--svg", out, "--", "true")):
+        for before in ([], ["out"]):
+            if before:
+                with open(out, "w", encoding="ascii") as f:
+                    f.write("mine")
+            done = subprocess.run([nvmemu, *args], env=own, capture_output=True, text=True,
+                                  preexec_fn=limited)
+            assert done.returncode == 1 and f"cannot write {out}: File too large" in done.stderr, (args, done)
+            assert os.listdir(folder) == before, (args, os.listdir(folder))
+            if before:
+                with open(out, encoding="ascii") as f:
+                    assert f.read() == "mine", args
+                done = subprocess.run([nvmemu, *args], env=own, capture_output=True, text=True)
+                assert done.returncode == 0 and os.path.getsize(out) > 20, (args, done)
+                os.unlink(out)

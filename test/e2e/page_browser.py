@@ -34,7 +34,14 @@ FITS = """
 const wide = document.documentElement.scrollWidth - document.documentElement.clientWidth;
 const shown = [...document.querySelectorAll(".plot svg")].filter(s => s.getBoundingClientRect().width > 0);
 const small = shown.filter(s => s.getBoundingClientRect().width / s.viewBox.baseVal.width < 0.68);
-return {wide, shown: shown.length, all: document.querySelectorAll(".plot svg").length, small: small.length,
+const box = e => e.getBoundingClientRect();
+const texts = (s, what) => [...s.querySelectorAll("text" + what)];
+const inside = (a, b) => a.top > b.top - 2 && a.bottom < b.bottom + 2 && a.left > b.left - 2 && a.right < b.right + 2;
+const meet = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+const cut = shown.flatMap(s => texts(s, "").filter(t => !inside(box(t), box(s))).map(t => t.textContent));
+const overlap = shown.flatMap(s => texts(s, ".title").filter(
+    t => texts(s, ".tick").some(tick => meet(box(t), box(tick)))).map(t => t.textContent));
+return {wide, cut, overlap, shown: shown.length, all: document.querySelectorAll(".plot svg").length, small: small.length,
         title: document.title, alerts: window.alerted || 0};
 """
 
@@ -60,6 +67,7 @@ def looks(b, path):
             b.open(path)
             found = b.run(FITS)
             assert found["wide"] <= 0, (width, found)
+            assert not found["cut"] and not found["overlap"], (width, found)
             assert found["all"] == 2 * found["shown"] > 4 and found["small"] == 0, (width, found)
             contrast = b.run(CONTRAST)
             grounds[scheme] = contrast.pop("ground")
@@ -166,6 +174,7 @@ def main():
             evil["program"]["name"] = names[0]
             looks(b, make(scratch, "evil", evil))
             assert b.run("return document.title") == f"{names[0]} – nvmemu report"
+            looks(b, make(scratch, "small", made_up.report(base, 1, 1, ["worker"])))
             several = [made_up.report(base, 30, 210, ["worker", "loader"], seed) for seed in (1, 2)]
             several[1]["program"]["pid"] = 5000
             b.look(1280, 800)

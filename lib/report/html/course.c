@@ -187,7 +187,7 @@ static void draw_lane(struct nve_chart *frame, const struct nve_page_process *p,
 	c.bottom = c.height - c.top - LANE_HEIGHT + (c.narrow ? 8 : 0);
 	c.y = (struct nve_chart_axis){NULL, 0, high, {"", 1}, 0};
 	lane_name(&p->timeline, lane, name, sizeof(name));
-	nve_page_cut(name, sizeof(name), c.narrow ? 46 : 22);
+	nve_page_cut(name, sizeof(name), c.narrow ? 38 : 22);
 	if (!lane->name)
 		snprintf(top, sizeof(top), "%.0f", high);
 	if (c.narrow)
@@ -208,7 +208,7 @@ static void draw_lanes(const struct nve_page *page, const struct nve_page_proces
 
 	nve_chart_size(&c, narrow, 0);
 	c.height = c.top + c.bottom + LANE_PITCH * (double)p->timeline.lane_count;
-	c.left = narrow ? 52 : 210;
+	c.left = narrow ? 66 : 210;
 	c.x = time_axis(p, narrow);
 	c.y = (struct nve_chart_axis){"share of wall time, each lane", 0, 1, {"", 1}, 0};
 	if (p->timeline.lane_count < 4)

@@ -157,6 +157,8 @@ static void draw_map(const struct nve_page *page, const struct map *m, bool narr
 	c.x = (struct nve_chart_axis){"wall time since the start", 0, length,
 				      nve_units_time(length), narrow ? 4 : 7};
 	c.y = (struct nve_chart_axis){"allocation site", 0, 1, {"", 1}, 0};
+	if (m->rows < 4)
+		c.y.title = "site";
 	nve_chart_open(&c);
 	for (size_t i = 0; i < m->rows; i++) {
 		double top = c.top + pitch * (double)i;
