@@ -260,7 +260,8 @@ assert done.returncode == 6, done
 
 # stop and go on: the command stops with its program
 victim = started("import os, signal; print(os.getpid(), flush=True); os.kill(os.getpid(), signal.SIGSTOP);"
-                 "print('on', flush=True); signal.pause()")
+                 "print('on', flush=True); signal.pause()",
+                 process_group=0)  # one that is watched: the kernel stops no orphaned one by SIGTSTP
 inner = int(line_of(victim))
 assert os.WIFSTOPPED(os.waitpid(victim.pid, os.WUNTRACED)[1])
 victim.send_signal(signal.SIGCONT)
