@@ -57,26 +57,19 @@ def check_regions(report):
     assert regions["paused"]["delay_owed_ns"] == regions["rows_not_listed"] == 0, regions
 
 
-def check_time(report, name, clock_ns):
-    """By the program's own clock: the region's time, the delay injected in it, and what the handler
-    took. Where the thread loses its core between two samples, all of that interval goes to the region
-    of the second: at most so much for each call, where a sample may be late by another tick."""
-    region, totals = named(report, name), report["totals"]
-    interval_ns = 2 * totals["cpu_ns"] / totals["samples"]["taken"]
-    found_ns = region["exclusive"]["cpu_ns"] + region["exclusive"]["delay_injected_ns"]
-    missing_ns, slack_ns = clock_ns - found_ns, region["calls"] * interval_ns
-    assert -slack_ns < missing_ns < slack_ns + totals["cost"]["handler_ns"], (clock_ns, interval_ns, region)
-    assert slack_ns < region["exclusive"]["cpu_ns"], (interval_ns, region)
-
-
 def check_phases(report, printed):
-    """Each region's time is its own; of walk's three calls two are within outer."""
+    """Each region's time is its own, by the program's clock, which may run a bit faster or slower than
+    the time-stamp counter. CPU time is split by samples, which come seldom where others want the core,
+    and then belong to one region each: the sums hold, and unit.regions has the rest."""
     walk, outer, rest = (named(report, name) for name in ("walk", "outer", "rest"))
-    for name, clock_ns in zip(("walk", "rest"), printed.split()):
-        check_time(report, name, int(clock_ns))
-    within_ns = rest["inclusive"]["cpu_ns"] + outer["exclusive"]["cpu_ns"]
-    assert within_ns < outer["inclusive"]["cpu_ns"] < within_ns + walk["exclusive"]["cpu_ns"], (walk, outer)
-    assert outer["exclusive"]["cpu_ns"] < 0.02 * report["totals"]["cpu_ns"], outer
+    for region, line in zip((walk, rest), printed.splitlines(), strict=True):
+        least_ns, most_ns = (int(word) for word in line.split())
+        assert 0.999 * least_ns < region["exclusive"]["wall_ns"] < 1.001 * most_ns, (region, line)
+    for key in ("cpu_ns", "wall_ns"):
+        # of walk's three calls two are within outer
+        within = rest["inclusive"][key] + outer["exclusive"][key]
+        assert within <= outer["inclusive"][key] <= within + walk["exclusive"][key], (key, walk, outer)
+    assert outer["exclusive"]["wall_ns"] < 0.02 * outer["inclusive"]["wall_ns"], outer
 
 
 def named(report, name):
@@ -106,7 +99,8 @@ for program, options in (("regions", LINKED), ("regions", {}), ("regions", {"pre
     walk, rest = named(report, "walk"), named(report, "rest")
     check_phases(report, printed)
     assert rest["inclusive"]["delay_owed_ns"] < walk["exclusive"]["delay_owed_ns"] / 20, (rest, walk)
-    assert 0.99 < report["regions"]["paused"]["cpu_ns"] / rest["exclusive"]["cpu_ns"] <= 1, (report, rest)
+    paused_ns, rest_ns = report["regions"]["paused"]["cpu_ns"], rest["exclusive"]["cpu_ns"]
+    assert 0.99 * rest_ns <= paused_ns <= rest_ns, (report, rest)
     assert walk["exclusive"]["delay_owed_ns"] > 0 and walk["exclusive"]["samples"] > 0, walk
     assert report["regions"]["outside"]["delay_owed_ns"] > 0, report["regions"]
 done = run(prog("regions_weak"), "phases", preload=None)
@@ -127,10 +121,11 @@ for preload in (library, None):
 
 # short regions are told apart by samples and counters: hardly any time is outside
 report, _ = waiting(prog("regions"), "often", "300")
-walk, cpu = named(report, "walk"), report["totals"]["cpu_ns"]
-assert walk["calls"] == named(report, "outer")["calls"] > 20, walk
-assert walk["exclusive"]["cpu_ns"] > 0.9 * cpu and walk["exclusive"]["delay_owed_ns"] > 0, (walk, cpu)
-assert named(report, "outer")["exclusive"]["wall_ns"] < walk["exclusive"]["wall_ns"] / 20, report["regions"]
+walk, outer = named(report, "walk"), named(report, "outer")
+assert walk["calls"] == outer["calls"] > 20, walk
+assert walk["exclusive"]["cpu_ns"] > 0.9 * outer["inclusive"]["cpu_ns"], (walk, outer)
+assert walk["exclusive"]["delay_owed_ns"] > 0, walk
+assert outer["exclusive"]["wall_ns"] < walk["exclusive"]["wall_ns"] / 20, report["regions"]
 
 # emulated inside alone: all delay is owed there, none for the rest
 report, printed = waiting(prog("regions"), "phases", "80", "clock", settings={"NVM_REGIONS": "only"})

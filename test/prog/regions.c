@@ -38,44 +38,57 @@ static void walk(void)
 		work_ms(0);
 }
 
-static void begin_timed(const char *name, uint64_t *spent_ns)
+/* By the program's own clock: what a region has at least, and at most. */
+struct timed {
+	uint64_t least_ns, most_ns;
+};
+
+static void begin_timed(const char *name, struct timed *t)
 {
+	t->most_ns -= clock_ns(CLOCK_MONOTONIC);
 	begin(name);
-	*spent_ns -= clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	t->least_ns -= clock_ns(CLOCK_MONOTONIC);
 }
 
-/* What is served at the end belongs to the region that ends. */
-static void end_timed(uint64_t *spent_ns)
+static void end_timed(struct timed *t)
 {
+	t->least_ns += clock_ns(CLOCK_MONOTONIC);
 	end();
-	*spent_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	t->most_ns += clock_ns(CLOCK_MONOTONIC);
+}
+
+static void print_timed(const struct timed *t)
+{
+	if (prints)
+		printf("%llu %llu\n", (unsigned long long)t->least_ns,
+		       (unsigned long long)t->most_ns);
 }
 
 /* outer { walk walk rest { pause } }, walk, and as much outside */
 static void phases(void)
 {
-	uint64_t walk_ns = 0, rest_ns = 0;
+	struct timed walks = {0}, rest = {0};
 
 	walk();
 	begin("outer");
 	for (int i = 0; i < 2; i++) {
-		begin_timed("walk", &walk_ns);
+		begin_timed("walk", &walks);
 		walk();
-		end_timed(&walk_ns);
+		end_timed(&walks);
 	}
-	begin_timed("rest", &rest_ns);
+	begin_timed("rest", &rest);
 	if (NVMEMU_PRESENT)
 		nvmemu_pause();
 	walk();
 	if (NVMEMU_PRESENT)
 		nvmemu_resume();
-	end_timed(&rest_ns);
+	end_timed(&rest);
 	end();
-	begin_timed("walk", &walk_ns);
+	begin_timed("walk", &walks);
 	walk();
-	end_timed(&walk_ns);
-	if (prints)
-		printf("%llu %llu\n", (unsigned long long)walk_ns, (unsigned long long)rest_ns);
+	end_timed(&walks);
+	print_timed(&walks);
+	print_timed(&rest);
 }
 
 /* Regions much shorter than a tick: walks, with nothing but markers between. */
