@@ -30,7 +30,10 @@ regions are included.")
 # version; it has the loader's cache renewed in any case.
 set(shlibs ${PROJECT_BINARY_DIR}/control/shlibs)
 file(WRITE ${shlibs} "libnvmemu ${PROJECT_VERSION_MAJOR} nvmemu (>= ${PROJECT_VERSION})\n")
-set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${shlibs})
+# Debian's own way to have the loader's cache renewed.
+set(triggers ${PROJECT_BINARY_DIR}/control/triggers)
+file(WRITE ${triggers} "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_PACKAGE_CONTROL_EXTRA ${shlibs} ${triggers})
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE
 	GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)

@@ -187,7 +187,7 @@ static void draw_lane(struct nve_chart *frame, const struct nve_page_process *p,
 	c.bottom = c.height - c.top - LANE_HEIGHT + (c.narrow ? 8 : 0);
 	c.y = (struct nve_chart_axis){NULL, 0, high, {"", 1}, 0};
 	lane_name(&p->timeline, lane, name, sizeof(name));
-	nve_page_cut(name, sizeof(name), c.narrow ? 38 : 22);
+	nve_page_cut(name, sizeof(name), c.narrow ? 36 : 22);
 	if (!lane->name)
 		snprintf(top, sizeof(top), "%.0f", high);
 	if (c.narrow)
