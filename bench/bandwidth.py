@@ -71,6 +71,14 @@ def stream_run(options, kernel, threads, cap):
     return result["gb_per_s"], device, 100 * (device / cap - 1), estimated(result, report)
 
 
+def stream_row(table, targets, row, runs):
+    kernel, threads, cap = row
+    stream, device, error, ratio = (median(column) for column in zip(*runs))
+    errors = [run[2] for run in runs]
+    table.row("%s %g GB/s" % (kernel, cap), threads, cap, stream, device, error, min(errors),
+              max(errors), ratio, None, targets.judge(abs(error) <= 5))
+
+
 def stream_rows(options, table, targets):
     rows = {(kernel, int(threads), float(cap)): [] for kernel in options.kernels.split()
             for threads in options.threads.split() for cap in options.caps.split()}
@@ -78,12 +86,9 @@ def stream_rows(options, table, targets):
         for (kernel, threads, cap), runs in rows.items():
             progress("round %d: %s, %d threads, %g GB/s" % (number + 1, kernel, threads, cap))
             runs.append(stream_run(options, kernel, threads, cap))
-    progress("")
-    for (kernel, threads, cap), runs in rows.items():
-        stream, device, error, ratio = (median(column) for column in zip(*runs))
-        errors = [run[2] for run in runs]
-        table.row("%s %g GB/s" % (kernel, cap), threads, cap, stream, device, error, min(errors),
-                  max(errors), ratio, None, targets.judge(abs(error) <= 5))
+            if number == options.rounds - 1:
+                progress("")
+                stream_row(table, targets, (kernel, threads, cap), runs)
 
 
 def chase_rows(options, table, targets, cap):
