@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "count/ahead/ahead.h"
 #include "emu/bandwidth.h"
+#include "emu/guard.h"
 
 uint64_t nve_account_moved(struct nve_thread *t, const struct nve_account *a)
 {
@@ -11,7 +12,7 @@ uint64_t nve_account_moved(struct nve_thread *t, const struct nve_account *a)
 
 	if (!nve_bandwidth_on() || !t->ahead)
 		return 0;
-	moved = nve_ahead_traffic(t->ahead, a->uc, a->time.ran_ns, a->in_kernel);
+	moved = nve_ahead_traffic(t->ahead, a->uc, a->time.ran_ns, a->in_kernel, nve_guard);
 	nve_bandwidth_count(&t->bandwidth, &moved);
 	if (nve_regions_emulates(&t->regions, t->regions.open.lane))
 		delay_ns = nve_bandwidth_serve(&t->bandwidth, t->number, &moved, &a->time);

@@ -238,10 +238,62 @@ static void waits(void **state)
 	near(nve_stream_rest(&stream, 15000).read, 0);
 	near(nve_stream_rest(&stream, 15000).read, 0);
 	near(sample(CODE, 250000).read, LINE * 50000.0);
-	near(nve_stream_rest(&stream, 250000).read, LINE * 50000.0);
+	/* it was in its loop for 2.75 ms of 3; then for 2.75 of 3.25, and ran all of it in between
+	 */
+	near(nve_stream_rest(&stream, 250000).read, LINE * 50000.0 * 2.75 / 3);
 	near(nve_stream_rest(&stream, 15000).read, 0);
-	/* it has run all its loop in between */
-	near(nve_stream_rest(&stream, 2500000).read, LINE * 500000.0);
+	near(nve_stream_rest(&stream, 2500000).read, LINE * 500000.0 * 2.75 / 3.25);
+}
+
+/* Whose time goes by in system calls moves little of what its loop would. */
+static void calls(void **state)
+{
+	double sum = 0;
+
+	(void)state;
+	look(CODE, 1, 0, 8, 8, 10);
+	sample(CODE, 500000);
+	for (int i = 0; i < 4; i++) {
+		iterate(100000);
+		sample(CODE, 500000);
+	}
+	for (int i = 0; i < 100; i++)
+		sum += nve_stream_rest(&stream, 4000000).read;
+	assert_true(sum < LINE * 0.2 * 20e6);
+	assert_true(nve_stream_rest(&stream, 4000000).read < LINE);
+}
+
+/* A rate that stands in for long is measured again, where that can be; less and less often where it
+ * cannot. */
+static void rates_age(void **state)
+{
+	int unknown = 0, last = 0;
+	bool known;
+
+	(void)state;
+	look(CODE, 1, 0, 8, 8, 10);
+	sample(CODE, 500000);
+	for (int i = 0; i < 4; i++) {
+		iterate(100000);
+		sample(CODE, 500000);
+	}
+	for (int i = 0; i < 4000; i++) {
+		nve_stream_rate(&stream, &known);
+		if (!known)
+			last = i;
+		unknown += !known;
+		sample(CODE, 4000000); /* its registers stand still */
+	}
+	assert_in_range(unknown, 8, 80);
+	assert_in_range(last, 1000, 4000);
+	while (known) {
+		sample(CODE, 4000000);
+		nve_stream_rate(&stream, &known);
+	}
+	iterate(100000);
+	sample(CODE, 500000);
+	nve_stream_rate(&stream, &known);
+	assert_true(known);
 }
 
 /* A string instruction that is interrupted. */
@@ -325,6 +377,8 @@ int main(void)
 		cmocka_unit_test_setup(changes_its_mind, setup),
 		cmocka_unit_test_setup(model_stands_in, setup),
 		cmocka_unit_test_setup(waits, setup),
+		cmocka_unit_test_setup(calls, setup),
+		cmocka_unit_test_setup(rates_age, setup),
 		cmocka_unit_test_setup(rounds, setup),
 		cmocka_unit_test_setup(loops_apart, setup),
 		cmocka_unit_test_setup(many_loops, setup),

@@ -100,9 +100,11 @@ void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns);
 void nve_ahead_count_traffic(uint64_t bytes_per_s);
 
 /* What the thread has moved in the last cpu_ns, which end in uc (NULL: it does not run any more),
- * or somewhere in the kernel. In the handler, after nve_ahead_sample() if that is called at all. */
+ * or somewhere in the kernel. guard: as above. In the handler, after nve_ahead_sample() if that is
+ * called at all. */
 struct nve_stream_bytes nve_ahead_traffic(struct nve_ahead *a, const ucontext_t *uc,
-					  uint64_t cpu_ns, bool in_kernel);
+					  uint64_t cpu_ns, bool in_kernel,
+					  void (*guard)(bool enter));
 
 /* What it moves in a ns, and whether that is measured. */
 struct nve_stream_bytes nve_ahead_traffic_rate(struct nve_ahead *a, bool *known);

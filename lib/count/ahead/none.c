@@ -78,8 +78,10 @@ void nve_ahead_count_traffic(uint64_t bytes_per_s)
 }
 
 struct nve_stream_bytes nve_ahead_traffic(struct nve_ahead *a, const ucontext_t *uc,
-					  uint64_t cpu_ns, bool in_kernel)
+					  uint64_t cpu_ns, bool in_kernel,
+					  void (*guard)(bool enter))
 {
+	(void)guard;
 	(void)a;
 	(void)uc;
 	(void)cpu_ns;

@@ -11,12 +11,19 @@ enum {
 	LONG_NS = 1500000,
 	/* Who waits takes no more CPU time than our signals do. */
 	REST_NS = 100000,
+	SHARE_HALVE_NS = 16000000,
+	/* How often a rate stands in before it is measured again, and how long that is tried; then
+	 * twice as long. */
+	PATIENCE_LEAST = 16,
+	PATIENCE_MOST = 1024,
+	TRIES = 8,
 	PASSES_LEAST = 4,
 	LINES_HALVE = 8192, /* of windows, whose sums fade */
 	ODD_MOST = 4,
 	INTERVALS_MEMORY = 16, /* of a rate */
 	/* samples from one wanted window to the next */
 	LOOK_UNKNOWN = 2,
+	LOOK_CACHED = 8, /* of a loop whose lines did not come from memory: it may be over */
 	LOOK_KNOWN = 24,
 	PROBES_MEMORY = 8, /* of two windows: what is cached changes with the program's phases */
 	WAITING_MOST = 6,  /* samples of a loop whose rate is not measured yet */
@@ -35,6 +42,8 @@ enum {
 #define MOST_RATIO 1.5
 /* Windows that differ so much in where lines come from: one probe of a window's four. */
 #define UNSETTLED 0.2
+/* Below: most of a loop's lines were in the cache. */
+#define CACHED 0.5
 /* Relative errors that are not known: of a rate by the core model. */
 #define MODEL_ERROR 0.5
 
@@ -235,8 +244,10 @@ bool nve_stream_wants_window(struct nve_stream *s, uint64_t ip)
 	struct nve_stream_loop *l = find(s, ip);
 	uint64_t *last = l ? &l->looked : &s->tried;
 	bool known = l && l->windows >= LOOKS_FIRST && !l->unsettled;
-	uint64_t gap = known ? LOOK_KNOWN : LOOK_UNKNOWN;
+	uint64_t gap = LOOK_UNKNOWN;
 
+	if (known)
+		gap = l->probes > 0 && from_memory(l) < CACHED ? LOOK_CACHED : LOOK_KNOWN;
 	if (*last && s->samples - *last < gap)
 		return false;
 	*last = s->samples;
@@ -339,6 +350,8 @@ static bool accept(struct nve_stream *s, struct nve_stream_loop *l, double rate,
 		mean = rate;
 	}
 	l->odd = 0;
+	l->by_rate = 0;
+	l->patience = PATIENCE_LEAST;
 	l->intervals = NVE_MIN(l->intervals + 1, (uint32_t)INTERVALS_MEMORY);
 	weight = 1.0 / l->intervals;
 	l->rate = mean + weight * (rate - mean);
@@ -378,6 +391,10 @@ static struct nve_stream_bytes by_time(struct nve_stream *s, struct nve_stream_l
 	}
 	cpu_ns += l->waiting_ns;
 	l->waiting_ns = 0;
+	if (measured && ++l->by_rate > l->patience + TRIES) {
+		l->patience = NVE_MIN(2 * l->patience, (uint32_t)PATIENCE_MOST);
+		l->by_rate = 0;
+	}
 	s->ns[measured || moved <= 0 ? NVE_STREAM_BY_RATE : NVE_STREAM_BY_MODEL] += cpu_ns;
 	if (moved <= 0)
 		return (struct nve_stream_bytes){0};
@@ -415,6 +432,15 @@ static struct nve_stream_bytes account(struct nve_stream *s, struct nve_stream_l
 	return moved;
 }
 
+static void book_time(struct nve_stream *s, bool in_loop, double cpu_ns)
+{
+	*(in_loop ? &s->in_ns : &s->out_ns) += cpu_ns;
+	if (s->in_ns + s->out_ns < SHARE_HALVE_NS)
+		return;
+	s->in_ns /= 2;
+	s->out_ns /= 2;
+}
+
 struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
 					  const uint64_t *registers, double cpu_ns)
 {
@@ -427,6 +453,7 @@ struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
 		moved = account(s, l, registers, cpu_ns);
 	else if (registers)
 		put_off(s, ip, cpu_ns);
+	book_time(s, l != NULL, cpu_ns);
 	s->at = l;
 	s->placed = l != NULL;
 	s->resting = false;
@@ -438,10 +465,14 @@ struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
 struct nve_stream_bytes nve_stream_rest(struct nve_stream *s, double cpu_ns)
 {
 	bool still = s->resting && cpu_ns < REST_NS;
+	double share = s->in_ns > 0 ? s->in_ns / (s->in_ns + s->out_ns) : 0;
 
 	s->placed = false;
 	s->resting = true;
-	return s->at && !still ? by_time(s, s->at, cpu_ns) : (struct nve_stream_bytes){0};
+	if (still)
+		return (struct nve_stream_bytes){0};
+	book_time(s, false, cpu_ns);
+	return s->at ? by_time(s, s->at, share * cpu_ns) : (struct nve_stream_bytes){0};
 }
 
 struct nve_stream_bytes nve_stream_rate(const struct nve_stream *s, bool *known)
@@ -449,7 +480,7 @@ struct nve_stream_bytes nve_stream_rate(const struct nve_stream *s, bool *known)
 	const struct nve_stream_loop *l = s->at;
 	double moved = l ? lines_moved(l) : 0;
 
-	*known = l && l->intervals >= 2;
+	*known = l && l->intervals >= 2 && l->by_rate <= l->patience;
 	if (moved <= 0)
 		return (struct nve_stream_bytes){0};
 	return bytes(l, (l->intervals ? l->rate : model_rate(s, l)) / moved, 0);

@@ -69,7 +69,8 @@ struct nve_stream_loop {
 	double model_ns;              /* for the same passes, by the core model */
 	/* measured: fading mean of lines (of both kinds) per ns, its variance */
 	double rate, rate_variance;
-	uint32_t intervals, odd; /* that agree; in a row that do not */
+	uint32_t intervals, odd;    /* that agree; in a row that do not */
+	uint32_t by_rate, patience; /* times that the rate has stood in; that it may */
 	/* time for which nothing was accounted, as no rate was known yet; samples of that */
 	double waiting_ns;
 	uint32_t waiting;
@@ -89,6 +90,7 @@ struct nve_stream {
 	struct nve_stream_loop *at; /* of the last sample; NULL: none */
 	bool placed, resting;       /* resting: it waits, and has done so since the last sample */
 	uint64_t registers[NVE_STREAM_REGISTERS]; /* at that */
+	double in_ns, out_ns; /* CPU time of intervals that ended in loops, and not; fading */
 	/* samples of code that no window has passed yet */
 	struct {
 		uint64_t ip;
@@ -136,11 +138,13 @@ void nve_stream_window(struct nve_stream *s, uint64_t ip, const struct nve_strea
 struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
 					  const uint64_t *registers, double cpu_ns);
 
-/* The same where the interval ended since the thread has begun to wait, or ends: all of it belongs
- * to where it began. One that waited at its begin, too, may have run and waited again. */
+/* The same where the interval ended in a system call, since the thread has begun to wait for
+ * something or ends: it belongs to the loop where the thread was last, as far as it has been in
+ * loops of late. One that was in a call at its begin, too, may have run its loop in between. */
 struct nve_stream_bytes nve_stream_rest(struct nve_stream *s, double cpu_ns);
 
-/* What the thread moves where it was last seen, bytes per ns. known: it was measured. */
+/* What the thread moves where it was last seen, bytes per ns. known: it was measured, and not too
+ * long ago. */
 struct nve_stream_bytes nve_stream_rate(const struct nve_stream *s, bool *known);
 
 #endif
