@@ -15,9 +15,11 @@
 #include "heap/unwind.h"
 #include "lineage.h"
 
+enum { UNWINDS_NS = 200000000 }; /* more than a thread that has its core takes for a path */
+
 static void before_fork(void)
 {
-	nve_unwind_before_fork();
+	nve_unwind_before_fork(UNWINDS_NS);
 	nve_shard_before_fork();
 	nve_arena_before_fork();
 	nve_sites_before_fork();

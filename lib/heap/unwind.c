@@ -10,10 +10,7 @@
 #include "base/clock.h"
 #include "heap/heap.h"
 
-enum {
-	OWN_FRAMES = 8, /* ours, at most */
-	FORK_WAIT_NS = 200000000,
-};
+enum { OWN_FRAMES = 8 }; /* ours, at most */
 
 static nve_unwind_fn *backtrace;
 
@@ -40,10 +37,10 @@ bool nve_unwind_running(void)
 	return running;
 }
 
-void nve_unwind_before_fork(void)
+void nve_unwind_before_fork(uint64_t wait_ns)
 {
 	uint32_t own = running;
-	uint64_t end_ns = nve_clock_ns(CLOCK_MONOTONIC) + FORK_WAIT_NS;
+	uint64_t end_ns = nve_clock_ns(CLOCK_MONOTONIC) + wait_ns;
 
 	forks = true;
 	atomic_store(&state.forking, true);

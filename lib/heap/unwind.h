@@ -22,10 +22,10 @@ uint32_t nve_unwind(uint64_t caller, uint64_t *address, uint32_t count);
 
 /*
  * Around a fork: libunwind has locks of its own, which a child must not find taken. Waits for other
- * threads to come out of nve_unwind(), and keeps them out. Only so long: one of them may wait for
- * the loader's locks, and the calling thread may have those; then the child does not unwind.
+ * threads to come out of nve_unwind(), and keeps them out. Only for wait_ns: one of them may wait
+ * for the loader's locks, and the calling thread may have those; then the child does not unwind.
  */
-void nve_unwind_before_fork(void);
+void nve_unwind_before_fork(uint64_t wait_ns);
 void nve_unwind_after_fork(bool child);
 
 /*

@@ -73,6 +73,17 @@ static int setup(void **state)
 	return 0;
 }
 
+/* A line an iteration, 5 ns each: long enough in a row to be believed. */
+static void measure_rate(void)
+{
+	look(CODE, 1, 0, 8, 8, 10);
+	sample(CODE, 500000);
+	for (int i = 0; i < 4; i++) {
+		iterate(100000);
+		sample(CODE, 500000);
+	}
+}
+
 /* Two lines read and one written an iteration, 100,000 iterations from sample to sample. */
 static void registers_count(void **state)
 {
@@ -124,12 +135,7 @@ static void what_is_set_back_says_less(void **state)
 static void rate_stands_in(void **state)
 {
 	(void)state;
-	look(CODE, 1, 0, 8, 8, 10);
-	sample(CODE, 500000);
-	for (int i = 0; i < 4; i++) {
-		iterate(100000);
-		sample(CODE, 500000);
-	}
+	measure_rate();
 	iterate(-300000);
 	near(sample(CODE, 250000).read, LINE * 50000.0);
 	assert_true(stream.ns[NVE_STREAM_BY_RATE] >= 250000);
@@ -140,12 +146,7 @@ static void rate_stands_in(void **state)
 static void long_intervals(void **state)
 {
 	(void)state;
-	look(CODE, 1, 0, 8, 8, 10);
-	sample(CODE, 500000);
-	for (int i = 0; i < 4; i++) {
-		iterate(100000);
-		sample(CODE, 500000);
-	}
+	measure_rate();
 	for (int i = 0; i < 20; i++) {
 		iterate(400000);
 		near(sample(CODE, 4000000).read, LINE * 800000.0);
@@ -228,12 +229,7 @@ static void model_stands_in(void **state)
 static void waits(void **state)
 {
 	(void)state;
-	look(CODE, 1, 0, 8, 8, 10);
-	sample(CODE, 500000);
-	for (int i = 0; i < 4; i++) {
-		iterate(100000);
-		sample(CODE, 500000);
-	}
+	measure_rate();
 	near(nve_stream_rest(&stream, 250000).read, LINE * 50000.0);
 	near(nve_stream_rest(&stream, 15000).read, 0);
 	near(nve_stream_rest(&stream, 15000).read, 0);
@@ -251,12 +247,7 @@ static void calls(void **state)
 	double sum = 0;
 
 	(void)state;
-	look(CODE, 1, 0, 8, 8, 10);
-	sample(CODE, 500000);
-	for (int i = 0; i < 4; i++) {
-		iterate(100000);
-		sample(CODE, 500000);
-	}
+	measure_rate();
 	for (int i = 0; i < 100; i++)
 		sum += nve_stream_rest(&stream, 4000000).read;
 	assert_true(sum < LINE * 0.2 * 20e6);
@@ -271,12 +262,7 @@ static void rates_age(void **state)
 	bool known;
 
 	(void)state;
-	look(CODE, 1, 0, 8, 8, 10);
-	sample(CODE, 500000);
-	for (int i = 0; i < 4; i++) {
-		iterate(100000);
-		sample(CODE, 500000);
-	}
+	measure_rate();
 	for (int i = 0; i < 4000; i++) {
 		nve_stream_rate(&stream, &known);
 		if (!known)

@@ -7,7 +7,6 @@
 #include "base/base.h"
 
 enum {
-	LINE_BYTES = 64,
 	LONG_NS = 1500000,
 	/* Who waits takes no more CPU time than our signals do. */
 	REST_NS = 100000,
@@ -362,9 +361,9 @@ static bool accept(struct nve_stream *s, struct nve_stream_loop *l, double rate,
 /* times: how many times what the windows saw. */
 static struct nve_stream_bytes bytes(const struct nve_stream_loop *l, double times, double error)
 {
-	double p = from_memory(l), read = LINE_BYTES * times * lines_read(l);
-	double written = LINE_BYTES * times * lines_written(l);
-	double spread = LINE_BYTES * times * sqrt(p * (1 - p) / fmax(l->probes, 1));
+	double p = from_memory(l), read = NVE_LINE_BYTES * times * lines_read(l);
+	double written = NVE_LINE_BYTES * times * lines_written(l);
+	double spread = NVE_LINE_BYTES * times * sqrt(p * (1 - p) / fmax(l->probes, 1));
 	double read_error = spread * l->lines.stream_read;
 	double written_error = spread * l->lines.stream_written;
 

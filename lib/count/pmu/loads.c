@@ -10,7 +10,7 @@ typedef unsigned __int128 wide;
 
 /* Four pages take the loads of two epochs with room to spare, and what an ordinary user may lock
  * does for hundreds of threads. */
-enum { DATA_PAGES = 4, LINE_BYTES = 64, BATCH = 32 };
+enum { DATA_PAGES = 4, BATCH = 32 };
 
 static struct {
 	const struct nve_miss_sink *misses;
@@ -168,7 +168,7 @@ static void flush(struct shares *s)
 /* Up to its end all shares come to due_ns * passed / weight: nothing is lost in rounding. */
 static void hand(struct shares *s, const struct nve_pmu_load *load)
 {
-	uint64_t line = load->addr / LINE_BYTES * LINE_BYTES;
+	uint64_t line = load->addr / NVE_LINE_BYTES * NVE_LINE_BYTES;
 	uint64_t before_ns = (uint64_t)(s->due_ns * s->passed / s->weight);
 
 	s->passed += load->weight;
