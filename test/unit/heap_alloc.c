@@ -9,10 +9,15 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include "allocation.h"
 #include "base/base.h"
 #include "heap/heap.h"
 #include "heap/resident.h"
+#include "heap/unwind.h"
 
 #include <cmocka.h>
 
@@ -28,28 +33,75 @@ static void *arenas_function(const char *name)
 	return function;
 }
 
-static int set_up(void **state)
+static struct nve_alloc_next next(void)
 {
-	struct nve_alloc_config config = {
-		.next = {malloc, calloc, realloc, free, memalign, malloc_usable_size},
-		.depth = 8,
-		.program = "/proc/self/exe",
-	};
-	void *unwind = dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL);
+	return (struct nve_alloc_next){malloc, calloc, realloc, free, memalign, malloc_usable_size};
+}
 
-	(void)state;
+static struct nve_mapped_next next_mapped(void)
+{
+	return (struct nve_mapped_next){mmap, munmap, mremap};
+}
+
+static nve_unwind_fn *load_unwind(void)
+{
+	nve_unwind_fn *backtrace;
+
+	*(void **)&backtrace =
+		dlsym(dlopen("libunwind.so.8", RTLD_NOW | RTLD_LOCAL), "unw_backtrace");
+	assert_non_null(backtrace);
+	return backtrace;
+}
+
+static uint32_t frames_before_fork;
+
+static __attribute__((noinline)) void count_frames(void)
+{
+	uint64_t address[8], caller = (uint64_t)(uintptr_t)__builtin_return_address(0);
+
+	frames_before_fork = nve_unwind(caller, address, 8);
+}
+
+static void before_fork(void)
+{
+	count_frames();
+}
+
+static int load_arenas(struct nve_arena_functions *functions)
+{
 	arenas = dlopen(NVE_ARENAS, RTLD_NOW | RTLD_LOCAL);
 	assert_non_null(arenas);
-	*(void **)&config.arenas.malloc = arenas_function("je_malloc");
-	*(void **)&config.arenas.mallocx = arenas_function("je_mallocx");
-	*(void **)&config.arenas.sdallocx = arenas_function("je_sdallocx");
-	*(void **)&config.arenas.nallocx = arenas_function("je_nallocx");
-	*(void **)&config.arenas.mallctl = arenas_function("je_mallctl");
-	*(void **)&config.arenas.mallctlnametomib = arenas_function("je_mallctlnametomib");
-	*(void **)&config.arenas.mallctlbymib = arenas_function("je_mallctlbymib");
-	*(void **)&config.backtrace = dlsym(unwind, "unw_backtrace");
-	assert_non_null(config.backtrace);
-	return nve_alloc_setup(&config);
+	*(void **)&functions->malloc = arenas_function("je_malloc");
+	*(void **)&functions->mallocx = arenas_function("je_mallocx");
+	*(void **)&functions->sdallocx = arenas_function("je_sdallocx");
+	*(void **)&functions->nallocx = arenas_function("je_nallocx");
+	*(void **)&functions->mallctl = arenas_function("je_mallctl");
+	*(void **)&functions->mallctlnametomib = arenas_function("je_mallctlnametomib");
+	*(void **)&functions->mallctlbymib = arenas_function("je_mallctlbymib");
+	/* where jemalloc registers its own, when it is used first */
+	return -pthread_atfork(before_fork, NULL, NULL);
+}
+
+static bool begun;
+
+static int begin(void)
+{
+	begun = true;
+	return 0;
+}
+
+static int set_up(void **state)
+{
+	const struct nve_options options = {.heat_depth = 8};
+	const struct nve_allocation_host host = {.next = next,
+						 .next_mapped = next_mapped,
+						 .load_unwind = load_unwind,
+						 .load_arenas = load_arenas,
+						 .begin = begin};
+
+	(void)state;
+	nve_allocation_start(&options, &host);
+	return begun ? 0 : -1;
 }
 
 /* Not inlined, nor left by a jump: frames of their own. */
@@ -84,6 +136,27 @@ static struct nve_heap_place place_of(const void *p)
 	assert_int_equal(nve_heap_find((uint64_t)(uintptr_t)p, &place), 0);
 	assert_int_equal(place.kind, NVE_HEAP_BLOCK);
 	return place;
+}
+
+/* A thread that holds a lock of jemalloc's may wait for one of ours: jemalloc's are taken first.
+ * The child has both, open. */
+static void forks_after_jemalloc(void **state)
+{
+	int status;
+	pid_t child;
+
+	(void)state;
+	frames_before_fork = 0;
+	child = fork();
+	if (!child) {
+		void *large = nve_alloc_malloc(64 << 20), *small = one(10);
+
+		count_frames();
+		_exit(!large || !small || !frames_before_fork);
+	}
+	assert_true(child > 0 && waitpid(child, &status, 0) == child);
+	assert_int_equal(status, 0);
+	assert_true(frames_before_fork > 0); /* ours have not been taken yet: it unwinds */
 }
 
 static void sites_are_call_paths(void **state)
@@ -366,6 +439,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sites_are_call_paths),
+		cmocka_unit_test(forks_after_jemalloc),
 		cmocka_unit_test(sites_are_counted),
 		cmocka_unit_test(each_call_counts_once),
 		cmocka_unit_test(memory_is_used_again),
