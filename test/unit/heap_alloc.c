@@ -142,7 +142,7 @@ static struct nve_heap_place place_of(const void *p)
  * The child has both, open. */
 static void forks_after_jemalloc(void **state)
 {
-	int status;
+	int status = -1;
 	pid_t child;
 
 	(void)state;
@@ -154,7 +154,8 @@ static void forks_after_jemalloc(void **state)
 		count_frames();
 		_exit(!large || !small || !frames_before_fork);
 	}
-	assert_true(child > 0 && waitpid(child, &status, 0) == child);
+	assert_true(child > 0);
+	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
 	assert_true(frames_before_fork > 0); /* ours have not been taken yet: it unwinds */
 }
