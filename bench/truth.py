@@ -1,14 +1,12 @@
 """Stall share and dirty fraction that the library finds, against the right ones, for each workload.
 
-found   from the report of an emulated run that counts only (NVM_INJECT=off). The report covers the
-        whole process, so the same program with set-up alone (--steps 0) is run too, and its stall
-        time is taken off. What is left is divided by the CPU time of the measured phase, by the
-        program's own clock, less the library's handler. The dirty fraction likewise. Sums over
-        the rounds.
+found   from the report of an emulated run that counts only (NVM_INJECT=off): stall time over CPU
+        time, and its written part, in the measured phase as the report's timeline has it, but for
+        the buckets at its beginning that epochs share with the set-up. Sums over the rounds.
 se      the standard error that the library itself reports, over the rounds.
 right   construction: known from how the loop is made.
         resident: 1 - t_resident / t_full, native CPU time a step of the same loop with a footprint
-        that fits the first two caches and with the full one; medians of the rounds, which run
+        that fits the first-level cache and with the full one; medians of the rounds, which run
         interleaved with the emulated runs.
         res.+sim: the same times equation 3, W misses / (LLC hits + W misses): of that time, the
         part which is the last-level cache's misses and not its hits. W is measured (a chase in
@@ -34,6 +32,7 @@ SETTINGS = {"NVM_INJECT": "off", "NVM_RLAT": "1000", "NVM_WLAT": "1000"}
 TOLERANCE = 0.03
 SMALLEST_STALL = 0.05
 SCALE, WAYS = 64, 16
+SHARED_BUCKETS = 2
 WARM_STEPS, SIMULATED_STEPS = 100000, 300000
 USUAL_CACHE_BYTES = {2: 1 << 20, 3: 32 << 20}
 
@@ -96,6 +95,16 @@ class Simulation:
         return w * self.misses / (self.hits + w * self.misses)
 
 
+def measured_phase(timeline, setup_ns):
+    """CPU time, stall time and its written part, without the set-up."""
+    columns = [timeline[key] for key in ("cpu_ns", "stall_ns", "stall_wb_ns")]
+    spent = first = 0
+    while first < len(columns[0]) and spent < setup_ns:
+        spent += columns[0][first]
+        first += 1
+    return [sum(column[first + SHARED_BUCKETS:]) for column in columns]
+
+
 class Measured:
     """The rounds of one kernel."""
 
@@ -116,18 +125,16 @@ class Measured:
         if self.kernel["stall_origin"] == "resident":
             resident = workload_native(name, "--resident", "--seconds", str(seconds / 8))
             self.resident.append(resident["ns_per_step"])
-        _, setup = workload_emulated(name, SETTINGS, "--steps", "0")
-        self.add(result, report["totals"], setup["totals"])
-
-    def add(self, result, totals, setup):
-        handler = totals["cost"]["handler_ns"] - setup["cost"]["handler_ns"]
         self.results.append(result)
-        self.emulated.append(totals)
-        self.stall += totals["stall_ns"] - setup["stall_ns"]
-        self.stall_wb += totals["stall_wb_ns"] - setup["stall_wb_ns"]
-        self.cpu += result["cpu_ns"] - handler
-        if result["steps"]:
-            self.step_ns.append((result["cpu_ns"] - handler) / result["steps"])
+        self.emulated.append(report["totals"])
+        self.add(measured_phase(report["timeline"]["total"], result["setup_ns"]))
+        handler_share = report["totals"]["cost"]["handler_ns"] / report["totals"]["cpu_ns"]
+        self.step_ns.append(result["cpu_ns"] * (1 - handler_share) / result["steps"])
+
+    def add(self, sums):
+        self.cpu += sums[0]
+        self.stall += sums[1]
+        self.stall_wb += sums[2]
 
     def found_stall(self):
         return self.stall / self.cpu

@@ -1,5 +1,5 @@
 # Look-ahead and its interpreter.
-foreach(name budget lateness core dirty learned lines misses pace probe reach stream waits)
+foreach(name budget lateness core dirty exposed learned lines misses pace predictor probe reach stream waits)
 	nvmemu_unit(${name})
 endforeach()
 # Faults on purpose are no matter for a sanitizer.

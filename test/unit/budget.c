@@ -17,6 +17,17 @@ static int choose(uint64_t cpu_ns, uint64_t budget_ppm, bool known, bool disturb
 	return nve_budget_choose(&b, &sample, budget_ppm);
 }
 
+static void took(int octave, uint32_t misses, uint32_t written, double share)
+{
+	const struct nve_budget_window window = {.octave = octave,
+						 .steps = nve_budget_steps(&b, octave),
+						 .misses = misses,
+						 .written = written,
+						 .share = share};
+
+	nve_budget_took(&b, &window);
+}
+
 /* Samples of a program that windows have passed everywhere. Returns what windows cost in all. */
 static int64_t run(int samples, bool missed, bool expected, int windows[4])
 {
@@ -27,8 +38,7 @@ static int64_t run(int samples, bool missed, bool expected, int windows[4])
 		int64_t cost = octave < 0 ? 0 : (int64_t)WINDOW_NS << 2 * octave;
 
 		if (octave >= 0) {
-			nve_budget_took(&b, octave, nve_budget_steps(&b, octave), missed ? 100 : 0,
-					0, expected ? 0.5 : i % 2);
+			took(octave, missed ? 100 : 0, 0, expected ? 0.5 : i % 2);
 			windows[octave]++;
 		}
 		nve_budget_charge(&b, cost);
@@ -60,8 +70,7 @@ static void dear_samples_leave_less_for_windows(void **state)
 			int64_t paid = octave < 0 ? cost[i] : (int64_t)WINDOW_NS << 2 * octave;
 
 			if (octave >= 0)
-				nve_budget_took(&b, octave, nve_budget_steps(&b, octave), 100, 0,
-						(double)(windows[i] % 2));
+				took(octave, 100, 0, (double)(windows[i] % 2));
 			nve_budget_charge(&b, paid);
 			windows[i] += octave >= 0;
 			spent += paid;
@@ -109,7 +118,7 @@ static void nothing_new_costs_less(void **state)
 
 static void take(void)
 {
-	nve_budget_took(&b, 0, nve_budget_steps(&b, 0), 100, 0, 0.5);
+	took(0, 100, 0, 0.5);
 	nve_budget_charge(&b, WINDOW_NS);
 }
 
@@ -180,7 +189,7 @@ static void doubt(void **state)
 
 			if (octave < 0)
 				continue;
-			nve_budget_took(&b, octave, nve_budget_steps(&b, octave), 0, 0, 0);
+			took(octave, 0, 0, 0);
 			nve_budget_charge(&b, (int64_t)WINDOW_NS << 2 * octave);
 			taken[believed]++;
 		}
@@ -202,7 +211,7 @@ static void delay_pays(void **state)
 		int octave = nve_budget_choose(&b, &sample, 0);
 
 		assert_true(octave >= 0);
-		nve_budget_took(&b, octave, nve_budget_steps(&b, octave), 100, 0, 0.5);
+		took(octave, 100, 0, 0.5);
 		nve_budget_charge(&b, (int64_t)WINDOW_NS << 2 * octave);
 		windows[octave]++;
 	}
@@ -227,15 +236,84 @@ static void surprise(void **state)
 	while (choose(SAMPLE_NS, 0, true, false) >= 0)
 		take();
 	for (int i = 0; i < 40; i++)
-		nve_budget_took(&b, 0, nve_budget_steps(&b, 0), 100, 0, 0.5);
+		took(0, 100, 0, 0.5);
+	b.tokens_ns = 0;
 	assert_int_equal(choose(SAMPLE_NS, 0, true, false), -1);
-	nve_budget_took(&b, 0, nve_budget_steps(&b, 0), 100, 0, 0.9);
+	took(0, 100, 0, 0.9);
 	while (choose(SAMPLE_NS, 0, true, false) >= 0 && more < 100) {
-		nve_budget_took(&b, 0, nve_budget_steps(&b, 0), 100, 0, 0.9);
+		took(0, 100, 0, 0.9);
 		nve_budget_charge(&b, WINDOW_NS);
 		more++;
 	}
 	assert_in_range(more, 2, 20);
+}
+
+/* Another phase is told by few windows, but not by what few misses happen to be. */
+static void another_phase(void **state)
+{
+	struct nve_budget_window w = {.steps = 1024, .misses = 100, .written = 100, .share = 0.9};
+
+	(void)state;
+	nve_budget_start(&b, RUN_AHEAD);
+	nve_budget_took(&b, &w);
+	assert_false(nve_budget_took(&b, &w));
+	w.written = 0;
+	assert_true(nve_budget_took(&b, &w));
+	assert_false(nve_budget_took(&b, &w));
+	w = (struct nve_budget_window){.steps = 1024, .misses = 3, .written = 2, .share = 0.9};
+	assert_false(nve_budget_took(&b, &w));
+}
+
+/* Lines that may get written late bring long windows on credit, the longest that can be paid back
+ * from a second's budget, and not without end. */
+static void late_writes(void **state)
+{
+	struct nve_budget_window w = {.steps = 1024, .misses = 100, .share = 0.9, .unresolved = 1};
+	int longest = 0, more = 0;
+
+	(void)state;
+	nve_budget_start(&b, RUN_AHEAD);
+	for (int i = 0; i < 4; i++)
+		nve_budget_took(&b, &w);
+	for (int i = 0; i < 20; i++) {
+		w.octave = choose(SAMPLE_NS, PERCENT, true, false);
+		if (w.octave < 0)
+			continue;
+		w.steps = nve_budget_steps(&b, w.octave);
+		nve_budget_took(&b, &w);
+		nve_budget_charge(&b, (int64_t)w.steps * 80);
+		more += w.octave > 0;
+		longest = w.octave > longest ? w.octave : longest;
+	}
+	assert_int_equal(longest, 3);
+	assert_int_equal(more, 2);
+	w = (struct nve_budget_window){.steps = 1024, .misses = 100, .share = 0.9};
+	nve_budget_start(&b, RUN_AHEAD);
+	for (int i = 0; i < 4; i++)
+		nve_budget_took(&b, &w);
+	assert_int_equal(choose(SAMPLE_NS, PERCENT, true, false), 0);
+}
+
+/* A run of the handler in which the host did something else does not keep windows away for long. */
+static void outliers(void **state)
+{
+	int windows[2] = {0};
+
+	(void)state;
+	for (int outlier = 0; outlier < 2; outlier++) {
+		nve_budget_start(&b, RUN_AHEAD);
+		took(0, 100, 0, 0.5);
+		nve_budget_charge(&b, outlier ? 1000000000 : WINDOW_NS);
+		nve_budget_charge(&b, outlier ? 1000000000 : 0);
+		for (int i = 0; i < 250; i++) {
+			if (choose(SAMPLE_NS, PERCENT, true, false) < 0)
+				continue;
+			took(0, 100, 0, 0.5);
+			nve_budget_charge(&b, WINDOW_NS);
+			windows[outlier]++;
+		}
+	}
+	assert_true(windows[1] > windows[0] / 2);
 }
 
 int main(void)
@@ -252,6 +330,9 @@ int main(void)
 		cmocka_unit_test(too_early),
 		cmocka_unit_test(delay_pays),
 		cmocka_unit_test(surprise),
+		cmocka_unit_test(another_phase),
+		cmocka_unit_test(late_writes),
+		cmocka_unit_test(outliers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

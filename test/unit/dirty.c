@@ -202,6 +202,32 @@ static void error_of_agreement(void **state)
 	assert_true(near(nve_dirty_se(&d), 0.01, 1e-9));
 }
 
+/* Until lines have been followed to the end of the longest delay those that were not written may be
+ * written yet. */
+static void unresolved(void **state)
+{
+	(void)state;
+	assert_true(nve_dirty_unresolved(table, IP) == 1);
+	learn(IP, 30, 1024, 100);
+	learn(IP, 10, 1024, -1);
+	assert_true(near(nve_dirty_unresolved(table, IP), 0.25, 1e-6));
+	learn(IP, 4, 65536, -1);
+	assert_true(nve_dirty_unresolved(table, IP) == 0);
+}
+
+/* What was before another phase counts little. */
+static void phases(void **state)
+{
+	struct nve_dirty d = {0};
+
+	(void)state;
+	for (int i = 0; i < 100; i++)
+		nve_dirty_end_window(&d, 1, 1, 50);
+	nve_dirty_another_phase(&d);
+	nve_dirty_end_window(&d, 1, 0, 50);
+	assert_true(nve_dirty_fraction(&d) < 0.25);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -216,6 +242,8 @@ int main(void)
 		TEST(weights),
 		TEST(error_of_the_mean),
 		TEST(error_of_agreement),
+		TEST(unresolved),
+		TEST(phases),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

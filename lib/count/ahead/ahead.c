@@ -11,10 +11,12 @@
 #include "count/ahead/budget.h"
 #include "count/ahead/context.h"
 #include "count/ahead/dirty.h"
+#include "count/ahead/exposed.h"
 #include "count/ahead/lateness.h"
 #include "count/ahead/learned.h"
 #include "count/ahead/misses_sample.h"
 #include "count/ahead/pace.h"
+#include "count/ahead/predictor.h"
 #include "count/ahead/probe.h"
 #include "count/ahead/stop_names.h"
 #include "count/ahead/taught.h"
@@ -33,10 +35,7 @@ enum {
 
 /* A latency that is lower, in parts of DRAM's, is not memory's. */
 #define LEAST_OF_DRAM 0.9
-/* Part of the time that misses must hold up retirement for, to tell what hides behind them. */
-#define MIN_WAITED  0.02
-#define FADE_CYCLES 2e5
-#define NEWS_LABEL  0.1
+#define NEWS_LABEL    0.1
 
 /* Process-wide. */
 static struct {
@@ -49,6 +48,7 @@ static struct {
 	bool counts_traffic;
 	double most_lines_per_ns;
 	struct nve_learned *learned;
+	struct nve_predictor *predictor;
 	struct nve_dirty_table *dirty;
 	const struct nve_miss_sink *sink;   /* NULL: nobody wants misses */
 	const struct nve_waits_sink *waits; /* NULL: nobody wants waits */
@@ -72,8 +72,7 @@ struct nve_ahead {
 	uint64_t translated_ticks, translated_count; /* without page walks */
 	/* of all instructions after an access: time waited for memory and in all, fading sums */
 	uint64_t class_waited, class_all;
-	/* of its windows as modelled, fading sums: time that misses held up, time gained without */
-	double waited_cycles, gained_cycles;
+	struct nve_exposed exposed;
 	/* since the last epoch ended; ns */
 	uint64_t epoch_ns, epoch_answered_ns, epoch_answered;
 	double epoch_label_ns, epoch_label_squared_ns, epoch_label_dirty_ns;
@@ -107,7 +106,9 @@ int nve_ahead_setup(const struct nve_calibration *cal, uint64_t given_dram_lat_p
 		shared.learned = map_table(nve_learned_bytes());
 	if (!shared.dirty)
 		shared.dirty = map_table(nve_dirty_table_bytes());
-	if (!shared.learned || !shared.dirty)
+	if (!shared.predictor)
+		shared.predictor = map_table(nve_predictor_bytes());
+	if (!shared.learned || !shared.dirty || !shared.predictor)
 		return -ENOMEM;
 	nve_interp_setup(); /* without executable memory some results stay unknown: no failure */
 	nve_probe_start_mean(cal->probe_cycles_milli / 1e3);
@@ -153,7 +154,7 @@ struct nve_ahead *nve_ahead_new(void)
 	nve_budget_start(&a->budget, shared.machine.run_ahead);
 	a->stream.most = shared.most_lines_per_ns;
 	a->window = nve_window_init(mem + ahead_bytes(), &shared.machine, shared.learned,
-				    shared.pages_ttl_ticks);
+				    shared.predictor, shared.pages_ttl_ticks);
 	if (shared.sink)
 		a->misses = nve_misses_init(mem + ahead_bytes() + nve_window_bytes(), shared.sink);
 	return a;
@@ -228,29 +229,6 @@ static void learn_dirty(struct nve_ahead *a, const struct nve_window_result *r)
 }
 
 /*
- * How much shorter the time would be without misses, in parts of the time in which they hold up
- * retirement. Below 1 where work that runs in their shadow would then take that time itself.
- */
-static double exposed(const struct nve_ahead *a)
-{
-	if (a->waited_cycles <= 0)
-		return 1;
-	return fmin(fmax(a->gained_cycles / a->waited_cycles, 0), 1);
-}
-
-static void learn_exposed(struct nve_ahead *a, const struct nve_window_result *r)
-{
-	if (a->waited_cycles > FADE_CYCLES) {
-		a->waited_cycles /= 2;
-		a->gained_cycles /= 2;
-	}
-	if (r->waited_cycles < MIN_WAITED * r->real_cycles)
-		return;
-	a->waited_cycles += r->waited_cycles;
-	a->gained_cycles += r->real_cycles - r->resident_cycles;
-}
-
-/*
  * What the touches of the window's misses spare the program: one after another they took their
  * latencies; the program would have waited for them as the core model says, less where they
  * overlap.
@@ -258,10 +236,10 @@ static void learn_exposed(struct nve_ahead *a, const struct nve_window_result *r
 static uint64_t saved(const struct nve_window_result *r)
 {
 	double ticks = (double)r->spared_ticks, modelled = r->real_cycles - r->resident_cycles;
-	double serial = r->modelled_miss_cycles;
+	double serial = r->modelled_miss_cycles, held = r->waited_cycles + r->waited_far_cycles;
 
-	if (serial > 0)
-		ticks *= fmin(fmax(modelled / serial, 0), 1);
+	if (serial > 0 && held > 0)
+		ticks *= fmin(fmax(modelled * r->waited_cycles / held / serial, 0), 1);
 	return nve_tsc_to_ns((uint64_t)ticks, shared.cal.tsc_khz);
 }
 
@@ -274,6 +252,21 @@ static void prepare(struct nve_ahead *a)
 		return;
 	nve_probe_setup();
 	a->setup_ns = nve_tsc_to_ns(nve_tsc() - started_tsc, shared.cal.tsc_khz);
+}
+
+static void pay(struct nve_ahead *a, int octave, const struct nve_window_result *r)
+{
+	struct nve_budget_window window = {
+		.octave = octave,
+		.steps = r->steps,
+		.misses = r->misses,
+		.written = r->misses_written,
+		.share = r->real_cycles > 0 ? r->waited_cycles / r->real_cycles : 0,
+		.unresolved = a->dirty.unresolved,
+	};
+
+	if (nve_budget_took(&a->budget, &window))
+		nve_dirty_another_phase(&a->dirty);
 }
 
 static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool after_syscall,
@@ -317,12 +310,12 @@ static uint64_t look(struct nve_ahead *a, const ucontext_t *uc, int octave, bool
 	a->translated_ticks += r->translated_ticks;
 	a->translated_count += r->translated_timed;
 	count_stop(a, r->stop);
-	learn_dirty(a, r);
 	if (!a->for_stream)
-		nve_budget_took(&a->budget, octave, r->steps, r->misses, r->misses_written,
-				r->real_cycles > 0 ? r->waited_cycles / r->real_cycles : 0);
-	learn_exposed(a, r);
-	nve_taught_compare(c, (double)r->waited / (double)r->all, believed, exposed(a));
+		pay(a, octave, r); /* before: what it learns is of this phase */
+	learn_dirty(a, r);
+	nve_exposed_window(&a->exposed, r);
+	nve_taught_compare(c, (double)r->waited / (double)r->all, believed,
+			   nve_exposed(&a->exposed));
 	nve_probe_go_on(shared.machine.outlier_ticks);
 	saved_ns = saved(r);
 	nve_pace_window(&a->pace, nve_window_loop(a->window),
@@ -358,7 +351,7 @@ static bool label_by_kind(struct nve_ahead *a, uint64_t ip, void (*guard)(bool e
 	if (e)
 		nve_learned_add(shared.learned, e, (uint32_t)(mean * KIND_UNITS), KIND_UNITS);
 	a->counts.answered_by_kind++;
-	*label = mean * exposed(a);
+	*label = mean * nve_exposed(&a->exposed);
 	return true;
 }
 
@@ -370,12 +363,12 @@ static bool label_sample(struct nve_ahead *a, uint64_t ip, const struct nve_wind
 
 	/* The table has this window's word, too, and those of others that pass the loop. */
 	if (e && nve_learned_label(e, label)) {
-		*label *= exposed(a);
+		*label *= nve_exposed(&a->exposed);
 		return true;
 	}
 	if (r->occurrences == 0)
 		return label_by_kind(a, ip, guard, label);
-	*label = (double)r->waited / (double)r->all * exposed(a);
+	*label = (double)r->waited / (double)r->all * nve_exposed(&a->exposed);
 	return true;
 }
 

@@ -15,6 +15,7 @@ enum {
 	IDLE_WINDOWS = 4,     /* in a row without a miss: then a quarter will do */
 	EXPECTED_WINDOWS = 8, /* in a row that told nothing new: then half will do */
 	NEWS_WINDOWS = 8,     /* after one that contradicts as many */
+	TELLING_MISSES = 16,  /* of fewer the written part says little */
 	DISTURBED_MAX = 8,
 	DELAY_PART = 2,  /* one in so many parts of a delay may be the window's */
 	DELAY_TURNS = 8, /* of windows that delay pays one in so many is a long one */
@@ -23,11 +24,19 @@ enum {
 	TOKENS_MAX_NS = 20000000,
 	CREDIT_NS = 1000000,
 	TOKENS_START_NS = 1000000, /* early windows teach most */
+	LONG_CREDITS = 2,          /* long windows on credit in each phase of a program */
+	OUTLIER_COST = 8, /* costs above so many times those foreseen are somebody else's */
+	OUTLIER_SAMPLE_NS = 200000,
 	PPM = 1000000,
 };
 
 /* A window whose shares differ by less from those before it is no news. */
 #define NOTHING_NEW 0.05
+/* One that differs by more says that the program has changed, though those before it differed, too.
+ */
+#define ANOTHER_PHASE 0.25
+/* Of the lines that are missed: so many whose writes may come late are worth a long window. */
+#define UNRESOLVED 0.03
 
 void nve_budget_start(struct nve_budget *b, uint32_t run_ahead)
 {
@@ -35,6 +44,7 @@ void nve_budget_start(struct nve_budget *b, uint32_t run_ahead)
 		.run_ahead = run_ahead,
 		.tokens_ns = TOKENS_START_NS,
 		.long_octave = 1,
+		.long_credits = LONG_CREDITS,
 		.step_ns = 4 * LEAST_STEP_NS,
 	};
 }
@@ -71,10 +81,28 @@ static double foreseen_ns(const struct nve_budget *b, int octave)
 	return b->step_ns * nve_budget_steps(b, octave);
 }
 
-static int by_tokens(const struct nve_budget *b, bool known)
+/* Whether a program writes what it has read long ago only long windows tell, the longest most.
+ * Their account would bring the first one late: so it may be in debt by what a second's budget is.
+ */
+static int on_credit(const struct nve_budget *b, uint64_t budget_ppm)
+{
+	double credit_ns = (double)budget_ppm * 1000;
+	int octave = WINDOW_OCTAVES;
+
+	if (!b->long_credits || b->unresolved < UNRESOLVED)
+		return -1;
+	while (octave > 0 && foreseen_ns(b, octave) > (double)b->long_tokens_ns + credit_ns)
+		octave--;
+	return octave > 0 ? octave : -1;
+}
+
+static int by_tokens(const struct nve_budget *b, bool known, uint64_t budget_ppm)
 {
 	bool news = !known || b->news_windows > 0;
+	int octave = on_credit(b, budget_ppm);
 
+	if (octave > 0)
+		return octave;
 	if ((double)b->long_tokens_ns > foreseen_ns(b, b->long_octave))
 		return b->long_octave;
 	return b->tokens_ns > (news ? -CREDIT_NS : 0) ? 0 : -1;
@@ -114,7 +142,7 @@ int nve_budget_choose(struct nve_budget *b, const struct nve_budget_sample *samp
 	b->rest_ns = NVE_MIN(b->rest_ns, (int64_t)REST_MAX_NS);
 	if (spoils(b, sample->disturbed) || sample->cpu_ns < MIN_GAP_NS)
 		return -1;
-	octave = by_tokens(b, sample->known);
+	octave = by_tokens(b, sample->known, budget_ppm);
 	if (octave <= 0)
 		octave = NVE_MAX(octave, by_delay(b, sample));
 	b->paid_by_delay = octave >= 0 && delay_pays(b, sample, octave);
@@ -122,28 +150,40 @@ int nve_budget_choose(struct nve_budget *b, const struct nve_budget_sample *samp
 }
 
 /* Of the usual length only: longer ones see more of the writes. */
-static void compare(struct nve_budget *b, double share, double written)
+static bool compare(struct nve_budget *b, double share, double written, uint32_t misses)
 {
-	bool expected = fabs(share - b->usual_share) < NOTHING_NEW &&
-			fabs(written - b->usual_written) < NOTHING_NEW;
+	double off = fmax(fabs(share - b->usual_share), fabs(written - b->usual_written));
+	bool expected = off < NOTHING_NEW;
+	bool another = off > ANOTHER_PHASE && misses >= TELLING_MISSES;
 
-	if (!expected && b->expected_windows >= EXPECTED_WINDOWS)
-		b->news_windows = NEWS_WINDOWS; /* a new phase, maybe */
-	else if (b->news_windows)
+	if (another || (!expected && b->expected_windows >= EXPECTED_WINDOWS)) {
+		b->news_windows = NEWS_WINDOWS;
+		b->long_credits = LONG_CREDITS;
+		b->usual_share = share;
+		b->usual_written = written;
+	} else if (b->news_windows) {
 		b->news_windows--;
+	}
 	b->expected_windows = expected ? b->expected_windows + 1 : 0;
 	b->usual_share += (share - b->usual_share) / 4;
 	b->usual_written += (written - b->usual_written) / 4;
+	return another;
 }
 
-void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, uint32_t misses,
-		     uint32_t written, double share)
+bool nve_budget_took(struct nve_budget *b, const struct nve_budget_window *w)
 {
-	b->paying_octave = octave;
-	b->paying_steps = steps;
-	b->idle_windows = misses ? 0 : b->idle_windows + 1;
-	if (octave == 0)
-		compare(b, share, misses ? (double)written / misses : 0);
+	double unresolved = w->share > NOTHING_NEW ? w->unresolved : 0;
+
+	b->paying_octave = w->octave;
+	b->paying_steps = w->steps;
+	b->idle_windows = w->misses ? 0 : b->idle_windows + 1;
+	b->unresolved += (unresolved - b->unresolved) / 2;
+	if (w->octave == 0)
+		return compare(b, w->share, w->misses ? (double)w->written / w->misses : 0,
+			       w->misses);
+	if (b->long_credits)
+		b->long_credits--;
+	return false;
 }
 
 /* A sample without a window is paid by the rest; what that has not, windows must do without. */
@@ -156,12 +196,14 @@ static void charge_rest(struct nve_budget *b, int64_t cost_ns)
 
 void nve_budget_charge(struct nve_budget *b, int64_t cost_ns)
 {
-	double per_step = (double)cost_ns / NVE_MAX(b->paying_steps, 1u);
+	double per_step;
 
 	if (!b->paying_steps) {
-		charge_rest(b, cost_ns);
+		charge_rest(b, NVE_MIN(cost_ns, (int64_t)OUTLIER_SAMPLE_NS));
 		return;
 	}
+	cost_ns = NVE_MIN(cost_ns, (int64_t)(OUTLIER_COST * b->step_ns * b->paying_steps));
+	per_step = (double)cost_ns / b->paying_steps;
 	if (!b->paid_by_delay && b->paying_octave > 0) {
 		b->long_tokens_ns -= cost_ns;
 		b->long_octave = b->long_octave % WINDOW_OCTAVES + 1;

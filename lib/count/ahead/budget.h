@@ -24,6 +24,8 @@ struct nve_budget {
 	uint32_t idle_windows;             /* in a row without a miss */
 	uint32_t expected_windows;         /* of the usual length, in a row that told nothing new */
 	uint32_t news_windows; /* so many more on credit, since one contradicted those before */
+	uint32_t long_credits; /* long windows that may be had on credit */
+	double unresolved;     /* of the last windows, fading mean */
 	uint32_t disturbed_samples;        /* in a row */
 	double usual_share, usual_written; /* what they tell, fading means */
 	double step_ns;                    /* what an interpreted instruction costs, fading mean */
@@ -54,13 +56,23 @@ struct nve_budget_sample {
 int nve_budget_choose(struct nve_budget *b, const struct nve_budget_sample *sample,
 		      uint64_t budget_ppm);
 
-/* A window was taken, and met so many misses, of which so many lines were written; they held it up
- * for a share of its time, 0 to 1. */
-void nve_budget_took(struct nve_budget *b, int octave, uint32_t steps, uint32_t misses,
-		     uint32_t written, double share);
+/* A window that was taken. */
+struct nve_budget_window {
+	int octave;
+	uint32_t steps, misses, written; /* lines missed, and of them those that were written */
+	double share;                    /* of its time that misses held it up for, 0 to 1 */
+	/* of the lines missed those of which nobody knows whether they get written after the
+	 * longest delay that windows have followed such lines for, 0 to 1 */
+	double unresolved;
+};
 
-/* What the sample cost in all, savings subtracted. One without a window is paid by what windows
- * leave of the budget; where that is not enough, there are fewer windows. */
+/* Returns whether the program does another thing than it did in the windows before. */
+bool nve_budget_took(struct nve_budget *b, const struct nve_budget_window *window);
+
+/* What the sample cost in all, savings subtracted. What is far beyond what was foreseen is not the
+ * window's: the clock of a virtual machine goes on while its host runs something else. One without
+ * a window is paid by what windows leave of the budget; where that is not enough, there are fewer
+ * windows. */
 void nve_budget_charge(struct nve_budget *b, int64_t cost_ns);
 
 #endif

@@ -56,6 +56,7 @@ enum nve_flow_bits {
 	NVE_FLOW_CONSTANT = 1,  /* the result depends on no register */
 	NVE_FLOW_STACK = 2,     /* steps the stack pointer, for which nobody waits */
 	NVE_FLOW_CONDITION = 4, /* a conditional branch */
+	NVE_FLOW_FUSES = 8,     /* one operation with a conditional branch right behind it */
 };
 
 /* Handlers find their data out of the cache: aligned, and no longer than two lines. */

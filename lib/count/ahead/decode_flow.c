@@ -103,6 +103,21 @@ static bool is_stack_step(const ZydisDecodedInstruction *raw)
 	}
 }
 
+/* As makers' optimisation guides list them. */
+static bool is_fusible(const ZydisDecodedInstruction *raw, const struct nve_insn *insn)
+{
+	switch (raw->mnemonic) {
+	case ZYDIS_MNEMONIC_CMP:
+	case ZYDIS_MNEMONIC_TEST: return true;
+	case ZYDIS_MNEMONIC_ADD:
+	case ZYDIS_MNEMONIC_SUB:
+	case ZYDIS_MNEMONIC_AND:
+	case ZYDIS_MNEMONIC_INC:
+	case ZYDIS_MNEMONIC_DEC: return !insn->has_mem;
+	default: return false;
+	}
+}
+
 void nve_decode_flow(const struct nve_decoder *decoder, struct nve_insn *insn)
 {
 	bool vector = insn->vec_read || insn->vec_write || insn->k_read || insn->k_write;
@@ -113,6 +128,8 @@ void nve_decode_flow(const struct nve_decoder *decoder, struct nve_insn *insn)
 		insn->flow |= NVE_FLOW_STACK;
 	if (decoder->raw.meta.category == ZYDIS_CATEGORY_COND_BR)
 		insn->flow |= NVE_FLOW_CONDITION;
+	if (is_fusible(&decoder->raw, insn))
+		insn->flow |= NVE_FLOW_FUSES;
 	if (is_register_move(&decoder->raw, insn))
 		insn->latency_cycles = CYCLES_MOVE;
 	else
@@ -134,6 +151,7 @@ struct nve_flow nve_insn_flow(const struct nve_insn *insn)
 					insn->flags_write != 0),
 		.latency_cycles = insn->latency_cycles,
 		.is_conditional_branch = insn->flow & NVE_FLOW_CONDITION,
+		.may_fuse = insn->flow & NVE_FLOW_FUSES,
 	};
 
 	if (insn->base < NVE_NO_REG)

@@ -9,6 +9,7 @@ enum {
 	HALVE_LINES = 4096, /* above it the counts are halved: what was long ago fades */
 	LEAST_LINES = 4,    /* a bucket with fewer says nothing */
 	MIN_FOLLOWED = 32,  /* instructions; lines followed for less say nothing */
+	ANOTHER_PHASE = 8,  /* windows before it weigh so many times less */
 	FADE_WEIGHT = 2,    /* of a thread's fraction: above it older windows weigh half */
 };
 
@@ -107,6 +108,16 @@ bool nve_dirty_probability(struct nve_dirty_table *table, uint64_t ip, double *p
 	return nve_dirty_probability_later(table, ip, 0, probability);
 }
 
+double nve_dirty_unresolved(struct nve_dirty_table *table, uint64_t ip)
+{
+	const struct entry *e = find(table, ip, false);
+	double written;
+
+	if (!e || !nve_dirty_probability(table, ip, &written))
+		return 1;
+	return get(&e->at_risk[NVE_DIRTY_BUCKETS - 1]) >= LEAST_LINES ? 0 : 1 - written;
+}
+
 void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction, uint32_t lines)
 {
 	if (d->weight >= FADE_WEIGHT) {
@@ -120,6 +131,12 @@ void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction, u
 	d->fraction += weight * fraction;
 	d->fraction_squared += weight * fraction * fraction;
 	d->lines += lines;
+}
+
+void nve_dirty_another_phase(struct nve_dirty *d)
+{
+	d->weight /= ANOTHER_PHASE;
+	d->sum /= ANOTHER_PHASE;
 }
 
 double nve_dirty_fraction(const struct nve_dirty *d)
@@ -149,10 +166,10 @@ static bool is_followed(const struct nve_line *line, uint32_t steps)
 void nve_dirty_window(struct nve_dirty *d, struct nve_dirty_table *table,
 		      const struct nve_lines *lines, uint32_t steps, double share)
 {
-	double sum = 0, probability = 0;
+	double sum = 0, probability = 0, unresolved = 0, all_unresolved = 0;
 	uint64_t ip = 0;
 	bool known = false;
-	uint32_t n = 0;
+	uint32_t n = 0, followed = 0;
 
 	for (uint32_t i = 0; i < lines->count; i++) {
 		const struct nve_line *line = &lines->line[i];
@@ -166,14 +183,19 @@ void nve_dirty_window(struct nve_dirty *d, struct nve_dirty_table *table,
 
 		if (!is_followed(line, steps))
 			continue;
-		if (line->first_ip != ip)
+		if (line->first_ip != ip) {
 			known = nve_dirty_probability(table, line->first_ip, &probability);
+			unresolved = nve_dirty_unresolved(table, line->first_ip);
+		}
 		ip = line->first_ip;
+		all_unresolved += unresolved;
+		followed++;
 		if (!known)
 			continue;
 		sum += probability;
 		n++;
 	}
+	d->unresolved = followed ? all_unresolved / followed : 0;
 	if (n && share > 0)
 		nve_dirty_end_window(d, share, sum / n, n);
 }

@@ -38,6 +38,10 @@ void nve_dirty_learn(struct nve_dirty_table *table, uint64_t ip, uint32_t follow
  * is known. Source: Kaplan and Meier, J. Am. Stat. Assoc. 53, 1958. */
 bool nve_dirty_probability(struct nve_dirty_table *table, uint64_t ip, double *probability);
 
+/* Probability that it is not written within the delays of which something is known, where that is
+ * not the longest one; 0 if it is, 1 if nothing is known. */
+double nve_dirty_unresolved(struct nve_dirty_table *table, uint64_t ip);
+
 /* The same for a line that was followed for so many instructions and not written: that it is
  * written later. */
 bool nve_dirty_probability_later(struct nve_dirty_table *table, uint64_t ip, uint32_t followed,
@@ -50,6 +54,8 @@ struct nve_dirty {
 	 */
 	double all, all_squared, fraction, fraction_squared;
 	uint64_t lines; /* whose probability of being written was known */
+	/* of the last window's lines the part that may get written later than any window knows */
+	double unresolved;
 };
 
 /* A window with misses ends: fraction is the mean probability of its missed lines, weight its share
@@ -60,6 +66,9 @@ void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction, u
  * for a while count. share: of stall time, 0 to 1. */
 void nve_dirty_window(struct nve_dirty *d, struct nve_dirty_table *table,
 		      const struct nve_lines *lines, uint32_t steps, double share);
+
+/* The program does another thing from the last window on: what was before that counts little. */
+void nve_dirty_another_phase(struct nve_dirty *d);
 
 /* The fraction, 0 to 1, of the last windows; 0 while nothing is known. */
 double nve_dirty_fraction(const struct nve_dirty *d);

@@ -104,11 +104,12 @@ int nve_interp_address(struct nve_interp *in, const struct nve_interp_world *wor
 	return 0;
 }
 
-static void tell_flow(const struct nve_interp_world *world, const struct nve_insn *insn)
+static void tell_flow(const struct nve_run *run, const struct nve_insn *insn)
 {
 	struct nve_flow flow = nve_insn_flow(insn);
 
-	world->flow(world->ctx, &flow);
+	flow.is_taken = flow.is_conditional_branch && run->next != run->ip + insn->length;
+	run->world->flow(run->world->ctx, &flow);
 }
 
 static int execute(struct nve_run *run, const struct nve_insn *insn)
@@ -161,7 +162,7 @@ struct nve_interp_result nve_interp_run(struct nve_interp *in, struct nve_cpu *c
 			break;
 		}
 		if (world->flow)
-			tell_flow(world, insn);
+			tell_flow(&run, insn);
 		cpu->rip = run.next;
 		run.step++;
 	}

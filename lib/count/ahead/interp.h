@@ -68,7 +68,8 @@ struct nve_flow {
 	/* registers: bits 0 to 15 general, 16 to 47 vector, 48 to 55 mask, 56 flags */
 	uint64_t reads, writes;
 	uint8_t latency_cycles; /* from operands in registers to results; of usual cores */
-	bool is_conditional_branch;
+	bool is_conditional_branch, is_taken; /* as it went */
+	bool may_fuse; /* one operation together with a conditional branch right behind it */
 };
 
 /* What the interpreter asks of the world. Each returns 0, or a negative errno that ends the run. */

@@ -13,7 +13,8 @@
 enum {
 	CORE_STEPS = 2048, /* modelled at most: enough to tell, and cheap */
 	TRANSLATED_ONE_OF = 4,
-	HIT_TICKS = 2, /* a touch that hits the first level takes no less */
+	SECOND_LEVEL_CYCLES = 14, /* of a line from the second-level cache, of usual cores */
+	HIT_TICKS = 2,            /* a touch that hits the first level takes no less */
 };
 
 /* What one interpreted instruction did to memory, and for how long it held up the others. */
@@ -41,6 +42,8 @@ struct nve_window {
 	struct nve_interp_world world;
 	struct nve_interp *interp;
 	struct nve_learned *learned;
+	struct nve_predictor *predictor;
+	uint64_t branches; /* the last ones that were passed, a bit each */
 	struct nve_cpu cpu;
 	struct nve_pace_loop loop;
 	struct nve_stream_seen seen;
@@ -131,15 +134,32 @@ static void on_step(void *ctx, uint64_t ip, uint32_t step)
 		suspect(w, ip);
 }
 
+/* Time in which nothing had come in yet: a sample of it shows this very instruction. */
+static void count_empty(struct nve_window *w, float cycles)
+{
+	struct nve_learned_ip *e = nve_learned_find(w->learned, w->now.ip, true);
+	uint32_t units = (uint32_t)(cycles * NVE_LABEL_UNITS);
+
+	if (e)
+		nve_learned_add(w->learned, e, 0, units);
+	if (w->now.ip == w->plan.sample_ip)
+		w->result.all += units;
+}
+
 static void on_flow(void *ctx, const struct nve_flow *flow)
 {
 	struct nve_window *w = ctx;
+	bool mispredicted =
+		flow->is_conditional_branch &&
+		nve_predictor_branch(w->predictor, &w->branches, w->now.ip, flow->is_taken);
 
 	w->now.is_branch = flow->is_conditional_branch;
 	if (!is_modelled(w, w->now.step))
 		return;
 	w->now.modelled = true;
-	w->now.stood = nve_core_step(&w->core, flow, &w->now.core);
+	w->now.stood = nve_core_step(&w->core, flow, &w->now.core, mispredicted);
+	if (w->core.real.empty > 0)
+		count_empty(w, w->core.real.empty);
 	w->now.waited = w->core.real.waits ? w->now.stood : 0;
 	if (w->now.core.missing)
 		w->result.modelled_miss_cycles += w->now.core.latency;
@@ -228,8 +248,11 @@ static void observe(struct nve_window *w, struct nve_line *line, const struct nv
 		return;
 	core->missing |= line->missed;
 	core->latency = fmaxf(core->latency, cycles);
-	if (!line->missed)
-		core->resident_latency = fmaxf(core->resident_latency, cycles);
+	if (line->missed)
+		return;
+	if (line->latency > w->machine.far_ticks)
+		core->far = true;
+	core->resident_latency = fmaxf(core->resident_latency, fminf(cycles, SECOND_LEVEL_CYCLES));
 }
 
 static int touch_line(struct nve_window *w, const struct nve_access *a, uint64_t id, bool exists)
@@ -350,12 +373,14 @@ static uint64_t on_tsc(void *ctx)
 }
 
 struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *machine,
-				   struct nve_learned *learned, uint64_t pages_ttl_ticks)
+				   struct nve_learned *learned, struct nve_predictor *predictor,
+				   uint64_t pages_ttl_ticks)
 {
 	struct nve_window *w = mem;
 
 	w->machine = *machine;
 	w->learned = learned;
+	w->predictor = predictor;
 	w->pages.ttl_ticks = pages_ttl_ticks;
 	w->interp = nve_interp_init((char *)mem + window_bytes());
 	w->world = (struct nve_interp_world){
@@ -394,6 +419,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->missing_ip = 0;
 	w->met_fresh = false;
 	w->waits = 0;
+	w->branches = 0;
 	w->started_tsc = nve_tsc();
 	nve_learned_window(w->learned);
 	nve_lines_clear(&w->lines, plan->limit);
@@ -411,6 +437,7 @@ void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve
 	w->result.real_cycles = nve_core_real(&w->core);
 	w->result.resident_cycles = nve_core_resident(&w->core);
 	w->result.waited_cycles = w->core.waited;
+	w->result.waited_far_cycles = w->core.waited_far;
 	*result = w->result;
 }
 

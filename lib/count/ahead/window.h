@@ -16,6 +16,7 @@
 #include "count/ahead/core.h"
 #include "count/ahead/interp.h"
 #include "count/ahead/learned.h"
+#include "count/ahead/predictor.h"
 #include "count/ahead/lines.h"
 #include "count/ahead/misses.h"
 #include "count/ahead/pace.h"
@@ -28,6 +29,7 @@ struct nve_window_machine {
 	uint32_t fence_ticks;     /* a timed read of a line in the first-level cache */
 	uint32_t threshold_ticks; /* above it (fences included) the line came from memory */
 	bool translates;          /* some misses are timed with their translation fetched before */
+	uint32_t far_ticks;       /* above it, fences not included, from the last-level cache */
 	uint32_t outlier_ticks;   /* above it the reading was interrupted: a miss without latency */
 	uint32_t run_ahead;       /* instructions that the core may have started already */
 	struct nve_core_machine core;
@@ -53,9 +55,10 @@ struct nve_window_result {
 	uint64_t waited, all;
 	/* the same over all instructions of the window that come after an access */
 	uint64_t class_waited, class_all;
-	/* core cycles of a part of the window, as modelled: with its misses, without, and those in
-	 * which a missing access was the oldest instruction */
-	float real_cycles, resident_cycles, waited_cycles;
+	/* core cycles of a part of the window, as modelled: as it is, without lines from beyond the
+	 * second-level cache, and those in which an access to memory, to the last-level cache, was
+	 * the oldest instruction */
+	float real_cycles, resident_cycles, waited_cycles, waited_far_cycles;
 	float modelled_miss_cycles; /* sum of the latencies of the misses of that part */
 	/* all timed touches */
 	uint32_t touches, misses, misses_written, faults;
@@ -73,7 +76,8 @@ size_t nve_window_bytes(void);
 /* learned: what windows see of each instruction goes there. mem: nve_window_bytes() of zeroed
  * memory, 64-byte aligned. */
 struct nve_window *nve_window_init(void *mem, const struct nve_window_machine *machine,
-				   struct nve_learned *learned, uint64_t pages_ttl_ticks);
+				   struct nve_learned *learned, struct nve_predictor *predictor,
+				   uint64_t pages_ttl_ticks);
 
 /* Signal-safe. Must run inside the fault guard (touch.h). */
 void nve_window_run(struct nve_window *w, const ucontext_t *uc, const struct nve_window_plan *plan,
