@@ -1,10 +1,13 @@
 """With allocation sites programs behave as without, however hard they are on an allocator."""
+import json
 import os
 import shutil
 import subprocess
+import sys
 
 from victim import EMULATE, INERT, clean, fresh, library, prog, run, succeeds, told
 
+nvmemu = sys.argv[3]
 HEAT = {"NVM_HEAT": "on"}
 SHIM = f"{prog('heap').rpartition('/')[0]}/libprog_heap_shim.so"
 PLUGIN = f"{prog('heap').rpartition('/')[0]}/libprog_heap_plugin.so"
@@ -44,6 +47,20 @@ shutil.copy(library, lonely)
 assert told(run(prog("heap"), "calls", preload=lonely, settings=HEAT)) == (0, "done\n", ALONE)
 done = run(prog("opener"), library, preload=None, settings=HEAT)
 assert told(done) == (0, "hello\n", ALONE), done
+
+# frames that only an expression tells; a disk that is full when the report is written
+folder = fresh()
+out = folder / "frames.json"
+succeeds(prog("heap_frames"), output="done\n", settings=HEAT | {"NVM_OUT": str(out)})
+rows = json.loads(subprocess.run([nvmemu, "heat", "--format", "json", out], env=clean, check=True,
+                                 capture_output=True).stdout)["rows"]
+path = [frame["function"] for row in rows if row["allocs"] == 20000 for frame in row["stack"]]
+assert path[:4] == ["allocate", "through_expression", "outer", "main"], rows
+full = folder / "full.json"
+done = run("prlimit", "--fsize=1000", prog("heap_frames"), settings=HEAT | EMULATE |
+           {"NVM_OUT": str(full), "NVM_RECORD": str(folder / "full.rec")})
+assert (done.returncode, done.stdout) == (0, "done\n") and not full.exists(), done
+assert done.stderr.count("\n") == 1 and "no report" in done.stderr, done
 
 # little address space: tables of a part of it, and what they have no room for is served all the same
 for settings in (INERT, HEAT):
