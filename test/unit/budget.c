@@ -265,7 +265,7 @@ static void another_phase(void **state)
 }
 
 /* Lines that may get written late bring long windows on credit, the longest that can be paid back
- * from a second's budget, and not without end. */
+ * soon, and not without end. */
 static void late_writes(void **state)
 {
 	struct nve_budget_window w = {.steps = 1024, .misses = 100, .share = 0.9, .unresolved = 1};

@@ -24,6 +24,7 @@ enum {
 	TOKENS_MAX_NS = 20000000,
 	CREDIT_NS = 1000000,
 	TOKENS_START_NS = 1000000, /* early windows teach most */
+	LONG_CREDIT_MS = 1500,     /* what their account may owe: the budget of that time */
 	LONG_CREDITS = 2,          /* long windows on credit in each phase of a program */
 	OUTLIER_COST = 8, /* costs above so many times those foreseen are somebody else's */
 	OUTLIER_SAMPLE_NS = 200000,
@@ -82,11 +83,10 @@ static double foreseen_ns(const struct nve_budget *b, int octave)
 }
 
 /* Whether a program writes what it has read long ago only long windows tell, the longest most.
- * Their account would bring the first one late: so it may be in debt by what a second's budget is.
- */
+ * Their account would bring the first one late: so it may be in debt. */
 static int on_credit(const struct nve_budget *b, uint64_t budget_ppm)
 {
-	double credit_ns = (double)budget_ppm * 1000;
+	double credit_ns = (double)budget_ppm * LONG_CREDIT_MS;
 	int octave = WINDOW_OCTAVES;
 
 	if (!b->long_credits || b->unresolved < UNRESOLVED)
