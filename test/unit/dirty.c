@@ -228,6 +228,39 @@ static void phases(void **state)
 	assert_true(nve_dirty_fraction(&d) < 0.25);
 }
 
+/* Pairs of lines of which the second, written, is always found beside the first, and alone where
+ * it is hot: it has come with the first, or not. */
+static void pairs(void **state)
+{
+	static struct nve_lines lines;
+	bool fresh;
+
+	(void)state;
+	for (int hot = 0; hot < 2; hot++) {
+		struct nve_dirty d = {0};
+
+		memset(table, 0, nve_dirty_table_bytes());
+		for (int window = 0; window < 20; window++) {
+			nve_lines_clear(&lines, 1024);
+			for (uint64_t i = 0; i < 100; i++) {
+				struct nve_line *first = nve_lines_touch(&lines, 4 * i, &fresh);
+				struct nve_line *second =
+					nve_lines_touch(&lines, 4 * i + 1, &fresh);
+
+				first->first_ip = IP;
+				first->missed = true;
+				second->first_ip = IP + 8;
+				second->beside = !hot || i % 20 == 0;
+				second->alone = !second->beside;
+				second->written = true;
+			}
+			nve_dirty_window(&d, table, &lines, 1000, 1);
+		}
+		assert_true(near(nve_dirty_brought(table, IP + 8), hot ? 0.05 : 1, 1e-6));
+		assert_true(near(nve_dirty_fraction(&d), hot ? 0 : 0.5, 0.01));
+	}
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -244,6 +277,7 @@ int main(void)
 		TEST(error_of_agreement),
 		TEST(unresolved),
 		TEST(phases),
+		TEST(pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -22,6 +22,10 @@ static void touches(void **state)
 	assert_ptr_equal(nve_lines_touch(&lines, 42, &fresh), a);
 	assert_true(!fresh && a->written);
 	assert_int_equal(lines.count, 2);
+	/* looked up only */
+	assert_ptr_equal(nve_lines_find(&lines, 42), a);
+	assert_null(nve_lines_find(&lines, 44));
+	assert_int_equal(lines.count, 2);
 	assert_true(lines.line[0].id == 42 && lines.line[1].id == 43);
 	/* Line 0 is as good as any. */
 	assert_true(nve_lines_touch(&lines, 0, &fresh) && fresh);

@@ -18,6 +18,7 @@ struct entry {
 	/* of the lines followed to the end of bucket j and not written before it: all, and those
 	 * written in it */
 	_Atomic uint32_t at_risk[NVE_DIRTY_BUCKETS], written[NVE_DIRTY_BUCKETS];
+	_Atomic uint32_t beside, alone; /* lines that were there: see nve_line */
 };
 
 struct nve_dirty_table {
@@ -158,44 +159,89 @@ double nve_dirty_se(const struct nve_dirty *d)
 	return hypot(sqrt(variance / (windows - 1)), 1 / ((double)d->lines + 2));
 }
 
+/* What an instruction finds in the cache beside a missed line has come with that, or was there
+ * before. Then it would find it there as well where nothing has touched the other line. */
+static void learn_pair(struct nve_dirty_table *table, const struct nve_line *line)
+{
+	struct entry *e = find(table, line->first_ip, true);
+
+	if (!e)
+		return;
+	if (get(&e->beside) + get(&e->alone) >= HALVE_LINES) {
+		halve(&e->beside);
+		halve(&e->alone);
+	}
+	count(line->beside ? &e->beside : &e->alone);
+}
+
+double nve_dirty_brought(struct nve_dirty_table *table, uint64_t ip)
+{
+	const struct entry *e = find(table, ip, false);
+	double beside = e ? get(&e->beside) : 0, alone = e ? get(&e->alone) : 0;
+
+	return beside + alone >= LEAST_LINES ? beside / (beside + alone) : 0;
+}
+
 static bool is_followed(const struct nve_line *line, uint32_t steps)
 {
-	return line->missed && steps - line->first_step >= MIN_FOLLOWED;
+	return (line->missed || line->beside) && steps - line->first_step >= MIN_FOLLOWED;
+}
+
+static void learn_lines(struct nve_dirty_table *table, const struct nve_lines *lines,
+			uint32_t steps)
+{
+	for (uint32_t i = 0; i < lines->count; i++) {
+		const struct nve_line *line = &lines->line[i];
+
+		if (line->beside || line->alone)
+			learn_pair(table, line);
+		if (is_followed(line, steps))
+			nve_dirty_learn(table, line->first_ip, steps - line->first_step,
+					line->written, line->written_step - line->first_step);
+	}
+}
+
+/* What is known of the lines that an instruction brings in. */
+struct fate {
+	uint64_t ip;
+	double probability, unresolved, brought;
+	bool known;
+};
+
+static struct fate fate_of(struct nve_dirty_table *table, uint64_t ip)
+{
+	struct fate fate = {.ip = ip};
+
+	fate.known = nve_dirty_probability(table, ip, &fate.probability);
+	fate.unresolved = nve_dirty_unresolved(table, ip);
+	fate.brought = nve_dirty_brought(table, ip);
+	return fate;
 }
 
 void nve_dirty_window(struct nve_dirty *d, struct nve_dirty_table *table,
 		      const struct nve_lines *lines, uint32_t steps, double share)
 {
-	double sum = 0, probability = 0, unresolved = 0, all_unresolved = 0;
-	uint64_t ip = 0;
-	bool known = false;
-	uint32_t n = 0, followed = 0;
+	double sum = 0, unresolved = 0, n = 0, followed = 0;
+	struct fate fate = {0};
 
+	learn_lines(table, lines, steps);
 	for (uint32_t i = 0; i < lines->count; i++) {
 		const struct nve_line *line = &lines->line[i];
-
-		if (is_followed(line, steps))
-			nve_dirty_learn(table, line->first_ip, steps - line->first_step,
-					line->written, line->written_step - line->first_step);
-	}
-	for (uint32_t i = 0; i < lines->count; i++) {
-		const struct nve_line *line = &lines->line[i];
+		double part;
 
 		if (!is_followed(line, steps))
 			continue;
-		if (line->first_ip != ip) {
-			known = nve_dirty_probability(table, line->first_ip, &probability);
-			unresolved = nve_dirty_unresolved(table, line->first_ip);
-		}
-		ip = line->first_ip;
-		all_unresolved += unresolved;
-		followed++;
-		if (!known)
+		if (line->first_ip != fate.ip)
+			fate = fate_of(table, line->first_ip);
+		part = line->missed ? 1 : fate.brought;
+		unresolved += part * fate.unresolved;
+		followed += part;
+		if (!fate.known)
 			continue;
-		sum += probability;
-		n++;
+		sum += part * fate.probability;
+		n += part;
 	}
-	d->unresolved = followed ? all_unresolved / followed : 0;
-	if (n && share > 0)
-		nve_dirty_end_window(d, share, sum / n, n);
+	d->unresolved = followed > 0 ? unresolved / followed : 0;
+	if (n > 0 && share > 0)
+		nve_dirty_end_window(d, share, sum / n, (uint32_t)(n + 0.5));
 }

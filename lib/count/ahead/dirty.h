@@ -47,6 +47,10 @@ double nve_dirty_unresolved(struct nve_dirty_table *table, uint64_t ip);
 bool nve_dirty_probability_later(struct nve_dirty_table *table, uint64_t ip, uint32_t followed,
 				 double *probability);
 
+/* Of the lines that this instruction finds beside a missed one, the part that has come into the
+ * cache with that one, 0 to 1. */
+double nve_dirty_brought(struct nve_dirty_table *table, uint64_t ip);
+
 /* A thread's. Zeroed: nothing is known. */
 struct nve_dirty {
 	double weight, sum; /* over its last windows, fading */
@@ -63,7 +67,7 @@ struct nve_dirty {
 void nve_dirty_end_window(struct nve_dirty *d, double weight, double fraction, uint32_t lines);
 
 /* Both, of a window of so many steps that has touched these lines; missed ones that were followed
- * for a while count. share: of stall time, 0 to 1. */
+ * for a while count, and those that came with them. share: of stall time, 0 to 1. */
 void nve_dirty_window(struct nve_dirty *d, struct nve_dirty_table *table,
 		      const struct nve_lines *lines, uint32_t steps, double share);
 

@@ -22,6 +22,8 @@ struct nve_line {
 	uint32_t written_step; /* of the first write; meaningless unless written */
 	float filled;          /* core model: when the missed line arrives */
 	bool missed;           /* the latency is memory's */
+	bool beside; /* it was there, and the other line of its pair had been missed before */
+	bool alone;  /* it was there, and nothing had touched the other one */
 	bool written;
 	bool streaming; /* the first touch was a store past the caches */
 	bool unfetched; /* its first touch was a store that does not fetch the line */
@@ -42,5 +44,8 @@ void nve_lines_clear(struct nve_lines *lines, uint32_t expect);
 
 /* The line's entry; *fresh tells that this call made it (all zero but id). NULL when full. */
 struct nve_line *nve_lines_touch(struct nve_lines *lines, uint64_t id, bool *fresh);
+
+/* The line's entry; NULL where the window has not touched it. */
+const struct nve_line *nve_lines_find(const struct nve_lines *lines, uint64_t id);
 
 #endif

@@ -185,6 +185,15 @@ static void count_latency(struct nve_window_result *r, uint32_t net, bool transl
 	r->miss_timed++;
 }
 
+/* Some cores fetch a missed line together with the other one of its pair of 128 bytes. */
+static void compare_pair(const struct nve_window *w, struct nve_line *line)
+{
+	const struct nve_line *other = nve_lines_find(&w->lines, line->id ^ 1);
+
+	line->beside = other && other->missed;
+	line->alone = !other;
+}
+
 /* A miss of the reorder window is a miss all the same, and the program is spared it; a hit there
  * says nothing, since the core may have started the load itself. So those lines tell neither labels
  * nor dirty fractions; nor latencies, which the entry into the handler has disturbed. */
@@ -200,8 +209,11 @@ static void count_touch(struct nve_window *w, struct nve_line *line, uint64_t ti
 	w->late_touches += !early;
 	line->latency = NVE_MAX(net, (uint32_t)HIT_TICKS);
 	w->missing_ip = 0;
-	if (ticks <= w->machine.threshold_ticks)
+	if (ticks <= w->machine.threshold_ticks) {
+		if (!early)
+			compare_pair(w, line);
 		return;
+	}
 	line->missed = !early;
 	r->misses += !early;
 	w->missing_ip = early ? 0 : line->first_ip;
