@@ -20,9 +20,11 @@ static void print_help(void)
 	       "Tells what this machine has for emulation and what it lacks: timers, threads,\n"
 	       "hardware counters (each event is tried), look-ahead, calibration (measured where "
 	       "none\n"
-	       "is kept), sources of error; what mends what is missing; and what each quantity "
-	       "will\n"
-	       "come from with the NVM_ variables as they are.\n"
+	       "is kept), sources of error; what mends what is missing; and of each quantity what "
+	       "it\n"
+	       "will come from, how that is read, why from nothing better and what mends that, "
+	       "with\n"
+	       "the NVM_ variables as they are.\n"
 	       "\n"
 	       "  --json  print JSON instead of text\n"
 	       "\n"
@@ -60,15 +62,22 @@ static void print_events(const struct cli_facts *facts)
 	}
 }
 
+static void print_note(const char *what, const char *text)
+{
+	if (*text)
+		printf("    %-*s %s\n", COLUMN - 4, what, text);
+}
+
 static void print_choices(const struct nve_assessment *a)
 {
 	printf("\nwhat will be emulated how:\n");
 	for (size_t i = 0; i < NVE_CHOICES; i++) {
-		const struct nve_choice *c = &a->choices[i];
+		const struct nve_source *s = &a->choices[i].source;
 
-		printf("  %-*s %s\n", COLUMN - 2, c->quantity, c->source);
-		if (c->why[0])
-			printf("  %-*s no better: %s\n", COLUMN - 2, "", c->why);
+		printf("  %-*s %s\n", COLUMN - 2, a->choices[i].quantity, s->name);
+		print_note("read", s->how);
+		print_note("no better", s->no_better.why);
+		print_note("mend", s->no_better.mend);
 	}
 }
 
@@ -122,16 +131,23 @@ static void json_events(struct nve_json *j, const struct cli_facts *facts)
 	nve_json_close(j);
 }
 
+static void json_text(struct nve_json *j, const char *key, const char *text)
+{
+	nve_json_string(j, key, *text ? text : NULL);
+}
+
 static void json_choices(struct nve_json *j, const struct nve_assessment *a)
 {
 	nve_json_array(j, "sources");
 	for (size_t i = 0; i < NVE_CHOICES; i++) {
-		const struct nve_choice *c = &a->choices[i];
+		const struct nve_source *s = &a->choices[i].source;
 
 		nve_json_object(j, NULL);
-		nve_json_string(j, "quantity", c->quantity);
-		nve_json_string(j, "source", c->source);
-		nve_json_string(j, "why_no_better", c->why[0] ? c->why : NULL);
+		nve_json_string(j, "quantity", a->choices[i].quantity);
+		nve_json_string(j, "source", s->name);
+		json_text(j, "how", s->how);
+		json_text(j, "why_no_better", s->no_better.why);
+		json_text(j, "mend", s->no_better.mend);
 		nve_json_close(j);
 	}
 	nve_json_close(j);

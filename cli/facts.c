@@ -28,6 +28,7 @@
 #include "counters.h"
 #include "presets.h"
 #include "report/utc.h"
+#include "traffic.h"
 
 enum { TEXT_BYTES = 8192, CPUS_MAX = 8192 };
 
@@ -325,6 +326,12 @@ static void gather_sources(const struct nve_options *o, struct nve_facts *f,
 	    nve_presets_apply(&options, world.dram_lat_ps, &error) ||
 	    nve_options_check_latency(&options, world.dram_lat_ps, &error))
 		nve_format(f->setting_problem, sizeof(f->setting_problem), "%s", error.text);
+	if (o->counters == NVE_COUNTERS_REPLAY) {
+		nve_counters_tell_all(&f->sources, "replay");
+		f->counts_stalls = true;
+		return;
+	}
+	nve_traffic_foretell(&options, f->no_look_ahead, &f->sources.of[NVE_QUANTITY_TRAFFIC]);
 	if (nve_counters_start(&world, &f->calibration, &f->sources, f->counters_why,
 			       sizeof(f->counters_why)) == -EINVAL)
 		nve_format(f->setting_problem, sizeof(f->setting_problem), "%s", f->counters_why);

@@ -96,14 +96,38 @@ static void put_emulated(FILE *f, const struct nve_view_process *p)
 
 static void put_sources(FILE *f, const struct nve_view_process *p)
 {
-	const struct nve_view_sources *s = &p->sources;
-
 	if (!p->emulated)
 		return;
-	fprintf(f, "%-*s stall time: %s, dirty fraction: %s, latency: %s, timer: %s\n", LABEL,
-		"sources", s->stall, s->dirty, s->latency, s->timer);
+	fprintf(f, "%-*s ", LABEL, "sources");
+	for (int q = 0; q <= NVE_QUANTITY_LATENCY; q++)
+		fprintf(f, "%s: %s, ", nve_quantity_label((enum nve_quantity)q),
+			p->sources.of[q].name);
+	fprintf(f, "timer: %s\n", p->sources.timer);
 	if (*p->replay)
 		fprintf(f, "%-*s %s\n", LABEL, "replay of", p->replay);
+}
+
+static void put_source_note(FILE *f, const char *what, const char *text)
+{
+	if (text && *text)
+		fprintf(f, "    %-*s %s\n", LABEL - 4, what, text);
+}
+
+/* Each quantity: how it was read, why not better, and what mends that. */
+static void put_source_table(FILE *f, const struct nve_view_process *p)
+{
+	if (!p->emulated)
+		return;
+	fprintf(f, "\nwhere each quantity came from:\n");
+	for (int q = 0; q < NVE_QUANTITIES; q++) {
+		const struct nve_view_source *s = &p->sources.of[q];
+
+		fprintf(f, "  %-*s %s\n", LABEL - 2, nve_quantity_label((enum nve_quantity)q),
+			s->name && *s->name ? s->name : "none");
+		put_source_note(f, "read", s->how);
+		put_source_note(f, "no better", s->why);
+		put_source_note(f, "mend", s->mend);
+	}
 }
 
 static void put_times(FILE *f, const struct nve_view *v)
@@ -332,6 +356,7 @@ static int write_whole(FILE *out, const struct nve_view *view, const struct repo
 	put_details(s.stream, &view->totals);
 	nve_remarks(view, put_remark, s.stream);
 	err = put_tables(s.stream, view, parts);
+	put_source_table(s.stream, first);
 	put_settings(s.stream, first);
 	return close_sheet(&s) || err ? -ENOMEM : 0;
 }

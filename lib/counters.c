@@ -13,6 +13,7 @@
 #include "count/pmu/pmu.h"
 #include "count/pmu/rate.h"
 #include "count/pmu/sysfs.h"
+#include "count/pmu/tell.h"
 #include "count/pmu/why.h"
 
 enum {
@@ -63,7 +64,7 @@ static bool has_smt(void)
 	       text[0] == '1';
 }
 
-static int parse_given(const struct nve_counters_world *w, char *why, size_t size)
+static int parse_given(const struct nve_counters_world *w, struct nve_reason *reason)
 {
 	const char *text = w->options->pmu_events, *bad;
 	/* libpfm4 is loaded only for what is no number. */
@@ -71,19 +72,25 @@ static int parse_given(const struct nve_counters_world *w, char *why, size_t siz
 
 	if (rc && w->load_pfm)
 		rc = nve_pmu_plan_parse(text, w->load_pfm(), &state.plan, &bad);
-	if (!rc)
+	if (!rc && state.plan.sets)
 		return 0;
+	if (!rc) {
+		nve_reason_set(reason, "NVM_PMU_EVENTS names no event for it",
+			       "name one there (stall=)");
+		return -ENODATA;
+	}
 	nve_format(
-		why, size,
-		"NVM_PMU_EVENTS: wrong at '%.60s'; accepted: ROLE=EVENT,... with the roles stall "
-		"(must be there), l2-hit, llc-hit, miss, written, all (these two together), loads "
+		reason->why, sizeof(reason->why),
+		"NVM_PMU_EVENTS: wrong at '%.60s'; accepted: ROLE=EVENT,... with the roles stall, "
+		"l2-hit, llc-hit, miss (these with stall), written, all (these two together), "
+		"loads "
 		"and events TYPE/CONFIG[/CONFIG1] or libpfm4's names, where that is installed; for "
 		"loads with @PERIOD behind it",
 		bad);
 	return -EBADMSG;
 }
 
-static int make_plan(const struct nve_counters_world *w, char *why, size_t size)
+static int make_plan(const struct nve_counters_world *w, struct nve_reason *reason)
 {
 	struct nve_pmu_machine machine = {
 		.sysfs = NVE_PMU_SYSFS_ROOT, .nodes = count_nodes(), .smt = has_smt()};
@@ -92,28 +99,39 @@ static int make_plan(const struct nve_counters_world *w, char *why, size_t size)
 	nve_cpu_read(&machine.id);
 	read_world(machine.id.hypervisor);
 	if (w->options->pmu_events[0])
-		return parse_given(w, why, size);
+		return parse_given(w, reason);
 	rc = nve_pmu_plan_make(&machine, &state.plan);
-	if (rc == -ENODEV)
-		nve_pmu_why(rc, NVE_PMU_SCOPE_THREAD, &state.world, why, size);
-	else if (rc)
-		nve_format(why, size,
-			   "no events are known that tell the stall time of %s; "
-			   "NVM_PMU_EVENTS names some",
+	if (rc == -ENODEV) {
+		nve_pmu_why(rc, NVE_PMU_SCOPE_THREAD, &state.world, reason);
+	} else if (rc) {
+		nve_format(reason->why, sizeof(reason->why),
+			   "no events are known that tell the stall time of %s",
 			   state.plan.cpu[0] ? state.plan.cpu : "this CPU");
+		nve_format(reason->mend, sizeof(reason->mend), "NVM_PMU_EVENTS names some");
+	}
 	return rc;
 }
 
-static int probe(char *why, size_t size)
+/* Puts who is refused before the reason. */
+static void name_refused(struct nve_reason *reason, const char *who, const char *what)
 {
-	char text[200];
+	char text[NVE_SOURCE_WHY_BYTES];
+
+	nve_format(text, sizeof(text), "%s", reason->why);
+	nve_format(reason->why, sizeof(reason->why), "%s%s: %s", who, what, text);
+}
+
+static int probe(struct nve_reason *reason)
+{
+	char event[64];
 	enum nve_pmu_role refused = NVE_PMU_STALL;
 	int rc = nve_pmu_probe(&nve_perf_kernel, &state.plan, &refused);
 
 	if (!rc)
 		return 0;
-	nve_pmu_why(rc, NVE_PMU_SCOPE_THREAD, &state.world, text, sizeof(text));
-	nve_format(why, size, "%s, event %s: %s", state.plan.cpu, nve_pmu_role_name(refused), text);
+	nve_pmu_why(rc, NVE_PMU_SCOPE_THREAD, &state.world, reason);
+	nve_format(event, sizeof(event), ", event %s", nve_pmu_role_name(refused));
+	name_refused(reason, state.plan.cpu, event);
 	return rc;
 }
 
@@ -158,8 +176,8 @@ static int measure_once(const struct nve_counters_world *w, struct nve_calibrati
 	return rc;
 }
 
-static int find_rates(const struct nve_counters_world *w, struct nve_calibration *c, char *why,
-		      size_t size)
+static int find_rates(const struct nve_counters_world *w, struct nve_calibration *c,
+		      struct nve_reason *reason)
 {
 	uint64_t *rate = state.config.counts_per_ms;
 	int rc = 0;
@@ -170,33 +188,30 @@ static int find_rates(const struct nve_counters_world *w, struct nve_calibration
 	if (!is_kept(c))
 		rc = measure_once(w, c);
 	if (rc) {
-		nve_format(why, size,
-			   "the stall event's rate could not be measured: %s; nvmemu "
-			   "calibrate in a quiet moment",
-			   strerror(-rc));
+		nve_format(reason->why, sizeof(reason->why),
+			   "the stall event's rate could not be measured: %s", strerror(-rc));
+		nve_format(reason->mend, sizeof(reason->mend),
+			   "nvmemu calibrate in a quiet moment");
 		return rc;
 	}
 	rate[0] = c->pmu_rate;
 	rate[1] = c->pmu_rate_second;
 	for (unsigned i = 0; !rc && i < state.plan.sets; i++)
 		rc = nve_pmu_rate_check(rate[i]);
-	if (rc)
-		nve_format(why, size,
-			   "the stall event of %s does not count misses here: %llu and "
-			   "%llu counts in a millisecond of nothing else; NVM_PMU_EVENTS names "
-			   "another",
-			   state.plan.cpu, (unsigned long long)rate[0],
-			   (unsigned long long)rate[1]);
+	if (!rc)
+		return 0;
+	nve_format(reason->why, sizeof(reason->why),
+		   "the stall event of %s does not count misses here: %llu and %llu counts in a "
+		   "millisecond of nothing else",
+		   state.plan.cpu, (unsigned long long)rate[0], (unsigned long long)rate[1]);
+	nve_format(reason->mend, sizeof(reason->mend), "NVM_PMU_EVENTS names another");
 	return rc;
 }
 
-static int start_core(const struct nve_counters_world *w, struct nve_calibration *c, char *why,
-		      size_t size)
+static int start_core(const struct nve_counters_world *w, struct nve_calibration *c,
+		      struct nve_reason *reason)
 {
-	int rc;
-
-	why[0] = 0;
-	rc = make_plan(w, why, size);
+	int rc = make_plan(w, reason);
 
 	state.config.weights = (struct nve_pmu_weights){
 		.l2_ps = NVE_MIN((uint64_t)L2_LAT_PS, w->llc_lat_ps),
@@ -204,99 +219,157 @@ static int start_core(const struct nve_counters_world *w, struct nve_calibration
 		.dram_ps = w->dram_lat_ps,
 	};
 	if (!rc)
-		rc = probe(why, size);
+		rc = probe(reason);
 	if (!rc)
-		rc = find_rates(w, c, why, size);
+		rc = find_rates(w, c, reason);
 	return rc;
 }
 
 /* The dirty fraction: its better source is the sockets' counters. */
-static void start_uncore(struct nve_sources *s)
+static void start_uncore(struct nve_source *s)
 {
-	char text[200];
+	struct nve_reason *reason = &s->no_better;
 	int rc = state.plan.boxes ? nve_uncore_probe(&nve_perf_kernel, &state.plan) : 0;
 
 	if (!state.plan.boxes && state.plan.given) {
-		nve_format(s->dirty_why, sizeof(s->dirty_why),
-			   "NVM_PMU_EVENTS names no events for it (written, all)");
+		nve_reason_set(reason, "NVM_PMU_EVENTS names no events for it",
+			       "name them there (written=, all=)");
 	} else if (!state.plan.boxes) {
-		nve_format(s->dirty_why, sizeof(s->dirty_why),
-			   "no PMU that counts write-backs is to "
-			   "be seen here for %s; NVM_PMU_EVENTS names events (written, all)",
+		nve_format(reason->why, sizeof(reason->why),
+			   "no PMU that counts write-backs is to be seen here for %s",
 			   state.plan.cpu);
+		nve_format(reason->mend, sizeof(reason->mend),
+			   "NVM_PMU_EVENTS names events (written=, all=)");
 	} else if (rc) {
-		nve_pmu_why(rc, NVE_PMU_SCOPE_SOCKET, &state.world, text, sizeof(text));
-		nve_format(s->dirty_why, sizeof(s->dirty_why), "%s: %s", state.plan.box_pmu, text);
+		nve_pmu_why(rc, NVE_PMU_SCOPE_SOCKET, &state.world, reason);
+		name_refused(reason, state.plan.box_pmu, "");
 	} else {
-		s->dirty = "socket-wide counters";
+		nve_source_set(s, "socket-wide counters", "");
+		nve_pmu_tell_boxes(&state.plan, s->how, sizeof(s->how));
 		state.config.uncore = true;
 	}
 }
 
-/* All by look-ahead, or by nothing; why says why not by counters. */
-static void start_without(const struct nve_counters_world *w, struct nve_sources *s,
-			  const char *why)
-{
-	const char *source = w->no_ahead ? "none" : "look-ahead";
-
-	*s = (struct nve_sources){.stall = source,
-				  .dirty = source,
-				  .latency = w->no_ahead ? "calibration" : source,
-				  .addresses = source};
-	nve_format(s->stall_why, sizeof(s->stall_why), "%s", why);
-	nve_format(s->dirty_why, sizeof(s->dirty_why), "%s", why);
-	nve_format(s->addresses_why, sizeof(s->addresses_why), "%s", why);
-}
-
 /* Addresses: loads that miss, sampled by the CPU, instead of look-ahead's. */
-static void start_loads(struct nve_sources *s)
+static void start_loads(struct nve_source *s)
 {
-	char text[200];
+	bool whole = state.plan.loads && state.plan.load[0].whole;
+	struct nve_reason *reason = &s->no_better;
 	int rc = state.plan.loads ? nve_pmu_probe_loads(&nve_perf_kernel, &state.plan) : 0;
 
 	if (!state.plan.loads && state.plan.given) {
-		nve_format(s->addresses_why, sizeof(s->addresses_why),
-			   "NVM_PMU_EVENTS names no event for them (loads)");
+		nve_reason_set(reason, "NVM_PMU_EVENTS names no event for them",
+			       "name one there (loads=)");
 	} else if (!state.plan.loads) {
-		nve_format(
-			s->addresses_why, sizeof(s->addresses_why),
-			"no event that samples loads can be had or read here for %s, or no counter "
-			"is left for it; NVM_PMU_EVENTS names one (loads)",
-			state.plan.cpu);
+		nve_format(reason->why, sizeof(reason->why),
+			   "no event that samples loads can be had here for %s, or no counter is "
+			   "left for it",
+			   state.plan.cpu);
+		nve_format(reason->mend, sizeof(reason->mend), "NVM_PMU_EVENTS names one (loads=)");
 	} else if (rc) {
-		nve_pmu_why(rc,
-			    state.plan.load[0].whole ? NVE_PMU_SCOPE_WHOLE : NVE_PMU_SCOPE_THREAD,
-			    &state.world, text, sizeof(text));
-		nve_format(s->addresses_why, sizeof(s->addresses_why), "sampled loads: %s", text);
+		nve_pmu_why(rc, whole ? NVE_PMU_SCOPE_WHOLE : NVE_PMU_SCOPE_THREAD, &state.world,
+			    reason);
+		name_refused(reason, "sampled loads", "");
 	} else {
-		s->addresses = "sampled loads";
-		s->addresses_why[0] = '\0';
+		nve_source_set(s, "sampled loads", "");
+		nve_pmu_tell_loads(&state.plan, s->how, sizeof(s->how));
 		state.config.loads = true;
 	}
 }
 
-static void start_with(const struct nve_counters_world *w, struct nve_sources *s)
+static const char *const by_look_ahead[NVE_QUANTITIES] = {
+	[NVE_QUANTITY_STALL] =
+		"at samples of a thread's time its next instructions are interpreted and the lines "
+		"that they touch are timed: the share of the time for which it would wait",
+	[NVE_QUANTITY_DIRTY] = "the share of the thread's misses whose line the program has "
+			       "written, by the same windows",
+	[NVE_QUANTITY_LATENCY] = "touches that miss, timed in the same windows",
+	[NVE_QUANTITY_ADDRESSES] = "the lines that these windows miss, each with its wait",
+};
+
+/* All by look-ahead, or by nothing: for that reason. */
+static void start_without(const struct nve_counters_world *w, struct nve_sources *s,
+			  const struct nve_reason *reason)
 {
-	s->stall = "hardware counters";
-	nve_format(s->stall_why, sizeof(s->stall_why), "%s",
-		   state.plan.approximate ? "an upper bound or an approximation on this CPU" : "");
-	s->dirty_why[0] = '\0';
-	start_uncore(s);
-	start_loads(s);
+	static const char by_calibration[] = "the latency of DRAM that calibration has measured";
+
+	for (int q = 0; q < NVE_QUANTITIES; q++) {
+		struct nve_source *source = &s->of[q];
+
+		if (q == NVE_QUANTITY_TRAFFIC)
+			continue;
+		if (w->no_ahead)
+			nve_source_set(source, "none", "");
+		else
+			nve_source_set(source, "look-ahead", by_look_ahead[q]);
+		source->no_better = *reason;
+	}
+	nve_reason_set(&s->of[NVE_QUANTITY_LATENCY].no_better, "", "");
+	if (w->no_ahead) {
+		nve_source_set(&s->of[NVE_QUANTITY_LATENCY], "calibration", by_calibration);
+		nve_reason_set(&s->of[NVE_QUANTITY_LATENCY].no_better, w->no_ahead, "");
+	}
+}
+
+/* A counted miss is one of the chase that the event's rate was measured by, unless the event sees
+ * page walks, which the chase has none of. */
+static void start_latency(struct nve_source *s)
+{
+	if (nve_pmu_formula_sees_walks(state.plan.set[0].formula))
+		return;
+	nve_source_set(s, "calibration",
+		       state.plan.given ? "a miss is taken to last as long as DRAM's of calibration"
+					: "a miss lasts as long as DRAM's of calibration, by which "
+					  "the stall event's rate was measured");
+}
+
+static void start_stall(struct nve_sources *s)
+{
+	struct nve_source *stall = &s->of[NVE_QUANTITY_STALL];
+
+	nve_source_set(stall, "hardware counters", "");
+	nve_pmu_tell_stall(&state.plan, stall->how, sizeof(stall->how));
+	if (state.plan.approximate)
+		nve_reason_set(&stall->no_better,
+			       "an upper bound or an approximation on this CPU, which has no event "
+			       "for stalls on memory alone",
+			       "NVM_COUNTERS=ahead, where there is look-ahead");
+	start_latency(&s->of[NVE_QUANTITY_LATENCY]);
+	nve_reason_set(&s->of[NVE_QUANTITY_DIRTY].no_better, "", "");
+	nve_reason_set(&s->of[NVE_QUANTITY_ADDRESSES].no_better, "", "");
+}
+
+/* Each quantity for itself: what stands in for stall time says nothing of the others. Where there
+ * is nothing to be opened for one of them, the reason for stall time is that for it, too. */
+static void start_all(const struct nve_counters_world *w, struct nve_sources *s, bool counted)
+{
+	struct nve_source *dirty = &s->of[NVE_QUANTITY_DIRTY];
+
+	if (counted)
+		start_stall(s);
+	else
+		state.plan.sets = 0;
+	if (counted || state.plan.boxes || state.plan.given)
+		start_uncore(dirty);
+	if (counted || state.plan.loads || state.plan.given)
+		start_loads(&s->of[NVE_QUANTITY_ADDRESSES]);
+	if (!counted && !state.config.uncore && !state.config.loads)
+		return;
 	state.config.perf = &nve_perf_kernel;
 	state.config.plan = &state.plan;
 	state.config.epoch_ns = w->options->epoch_ns;
 	nve_pmu_setup(&state.config);
-	if (!strcmp(s->dirty, "none"))
-		nve_log(NVE_LOG_WARN, "all misses count as read-only: %s", s->dirty_why);
+	if (!strcmp(dirty->name, "none"))
+		nve_log(NVE_LOG_WARN, "all misses count as read-only: %s", dirty->no_better.why);
 }
 
 /* Counters were asked for, or are all that there could be, and are not to be had. */
-static int refuse(const struct nve_counters_world *w, char *why, size_t size)
+static int refuse(const struct nve_counters_world *w, const struct nve_reason *reason, char *why,
+		  size_t size)
 {
-	char text[NVE_SOURCE_WHY_BYTES];
+	char text[NVE_SOURCE_WHY_BYTES + NVE_SOURCE_MEND_BYTES];
 
-	nve_format(text, sizeof(text), "%s", why);
+	nve_reason_join(reason, text, sizeof(text));
 	nve_format(why, size, "no hardware counters: %s%s%s", text, w->no_ahead ? "; and " : "",
 		   w->no_ahead ? w->no_ahead : "");
 	return -ENODEV;
@@ -304,6 +377,7 @@ static int refuse(const struct nve_counters_world *w, char *why, size_t size)
 
 int nve_counters_check(const struct nve_counters_world *w, char *why, size_t size)
 {
+	struct nve_reason reason = {.why = ""};
 	int rc;
 
 	if (!w->no_ahead && w->options->counters != NVE_COUNTERS_PMU)
@@ -312,33 +386,51 @@ int nve_counters_check(const struct nve_counters_world *w, char *why, size_t siz
 		nve_format(why, size, "%s", w->no_ahead);
 		return -ENODEV;
 	}
-	rc = make_plan(w, why, size);
+	rc = make_plan(w, &reason);
 	if (!rc)
-		rc = probe(why, size);
+		rc = probe(&reason);
+	if (rc == -EBADMSG)
+		nve_format(why, size, "%s", reason.why);
 	if (rc == -EBADMSG)
 		return -EINVAL;
-	return rc ? refuse(w, why, size) : 0;
+	return rc ? refuse(w, &reason, why, size) : 0;
 }
 
 int nve_counters_start(const struct nve_counters_world *w, struct nve_calibration *c,
 		       struct nve_sources *s, char *why, size_t size)
 {
+	struct nve_reason reason = {.why = "NVM_COUNTERS=ahead",
+				    .mend = "NVM_COUNTERS=auto takes counters where there are any"};
 	int rc;
 
-	start_without(w, s, "NVM_COUNTERS=ahead");
+	start_without(w, s, &reason);
 	if (w->options->counters == NVE_COUNTERS_AHEAD)
 		return 0;
-	rc = start_core(w, c, why, size);
+	nve_reason_set(&reason, "", "");
+	rc = start_core(w, c, &reason);
+	nve_reason_join(&reason, why, size);
+	start_without(w, s, &reason);
 	if (rc == -EBADMSG)
 		return -EINVAL;
-	start_without(w, s, why);
-	if (!rc)
-		start_with(w, s);
-	else if (w->no_ahead || w->options->counters == NVE_COUNTERS_PMU)
-		return refuse(w, why, size);
-	else if (w->options->pmu_events[0])
+	if (rc && (w->no_ahead || w->options->counters == NVE_COUNTERS_PMU))
+		return refuse(w, &reason, why, size);
+	/* Who names events for stall time is told that they do not count. */
+	if (rc && rc != -ENODATA && w->options->pmu_events[0])
 		nve_log(NVE_LOG_WARN, "stall time comes from look-ahead: %s", why);
+	start_all(w, s, !rc);
 	return 0;
+}
+
+void nve_counters_tell_all(struct nve_sources *s, const char *name)
+{
+	bool none = !strcmp(name, "none");
+
+	for (int q = 0; q < NVE_QUANTITIES; q++)
+		nve_source_set(&s->of[q], name, none ? "" : "the epochs of the record");
+	nve_source_set(&s->of[NVE_QUANTITY_ADDRESSES], "none", "");
+	if (!none)
+		nve_reason_set(&s->of[NVE_QUANTITY_ADDRESSES].no_better,
+			       "a record holds no addresses", "");
 }
 
 void nve_counters_set_miss_sink(const struct nve_miss_sink *sink)
@@ -359,5 +451,5 @@ void nve_counters_set_waits_sink(const struct nve_waits_sink *sink)
 
 const char *nve_counters_events(void)
 {
-	return nve_pmu_is_on() ? state.plan.cpu : "";
+	return nve_pmu_is_on() && state.plan.sets ? state.plan.cpu : "";
 }

@@ -46,7 +46,11 @@ int nve_counters_start(const struct nve_counters_world *world, struct nve_calibr
 void nve_counters_set_miss_sink(const struct nve_miss_sink *sink);
 void nve_counters_set_waits_sink(const struct nve_waits_sink *sink);
 
-/* What a report says of the events: the row's name, or an empty text without counters. */
+/* Where all comes from one source, a replay, or from none; addresses then do not come. */
+void nve_counters_tell_all(struct nve_sources *sources, const char *name);
+
+/* What a report says of the events: the row's name, or an empty text where none counts stall time.
+ */
 const char *nve_counters_events(void);
 
 #endif

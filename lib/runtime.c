@@ -170,7 +170,7 @@ static int choose_counters(bool calibrated)
 		.load_pfm = state.host.load_pfm,
 		.no_ahead = nve_ahead_why_not(),
 	};
-	char why[NVE_SOURCE_WHY_BYTES];
+	char why[NVE_SOURCE_WHY_BYTES + NVE_SOURCE_MEND_BYTES];
 	int rc = calibrated ? nve_counters_start(&world, &state.cal, &state.snapshot.sources, why,
 						 sizeof(why))
 			    : nve_counters_check(&world, why, sizeof(why));
@@ -241,9 +241,9 @@ static void start_record(void)
 	struct nve_record_header header = {
 		.pid = (uint64_t)state.pid,
 		.started_at_s = state.started_at_s,
-		.source = replays()         ? NVE_RECORD_REPLAY
-			  : nve_pmu_is_on() ? NVE_RECORD_COUNTERS
-					    : NVE_RECORD_AHEAD,
+		.source = replays()                ? NVE_RECORD_REPLAY
+			  : *nve_counters_events() ? NVE_RECORD_COUNTERS
+						   : NVE_RECORD_AHEAD,
 		.dram_lat_ps = dram_lat_ps(),
 		.llc_lat_ps = llc_lat_ps(),
 		.tsc_khz = state.cal.tsc_khz,
@@ -511,8 +511,6 @@ void nve_runtime_alone(bool enter)
 
 static void fill_snapshot(struct nve_snapshot *s, const char *ended_by)
 {
-	const char *source = state.emulates ? "replay" : "none";
-
 	s->ended_by = ended_by;
 	s->pid = state.pid;
 	s->ppid = getppid();
@@ -521,10 +519,9 @@ static void fill_snapshot(struct nve_snapshot *s, const char *ended_by)
 	s->emulated = state.emulates;
 	memcpy(s->why_not, state.why_not, sizeof(s->why_not));
 	if (!state.emulates || replays())
-		s->sources = (struct nve_sources){
-			.stall = source, .dirty = source, .latency = source, .addresses = "none"};
+		nve_counters_tell_all(&s->sources, state.emulates ? "replay" : "none");
 	s->counter_events = nve_counters_events();
-	s->traffic_source = nve_traffic_source();
+	nve_traffic_tell(&s->sources.of[NVE_QUANTITY_TRAFFIC]);
 	s->timer_source = state.emulates ? "thread CPU-time timer" : "none";
 	s->options = state.options;
 	memcpy(s->machine.cpu, state.cpu, sizeof(s->machine.cpu));

@@ -12,7 +12,11 @@
 /* For the error of a figure that was taken while others used the machine. */
 enum { MARGIN_PERCENT = 10 };
 
-static const char *source = "none";
+static const char *source = "none", *how = "";
+
+static const char by_look_ahead[] =
+	"the lines that the same windows bring in and write back, 64 bytes each";
+static const char unlimited[] = "no bandwidth is emulated: NVM_RBW and NVM_WBW set no limit";
 
 static bool is_known(const struct nve_calibration *c)
 {
@@ -89,9 +93,10 @@ static int prepare(const struct nve_options *o, struct nve_calibration *c,
 	return check(o, c, why, size);
 }
 
-static void begin(const struct nve_options *o, const char *name)
+static void begin(const struct nve_options *o, const char *name, const char *how_it_counts)
 {
 	source = name;
+	how = how_it_counts;
 	nve_bandwidth_setup(o->rbw_bytes_per_s, o->wbw_bytes_per_s);
 }
 
@@ -115,7 +120,7 @@ int nve_traffic_start(struct nve_options *o, struct nve_calibration *c, struct n
 	if (!o->rbw_bytes_per_s && !o->wbw_bytes_per_s)
 		return 0;
 	nve_ahead_count_traffic(c->read_bytes_per_s + c->write_bytes_per_s);
-	begin(o, "look-ahead");
+	begin(o, "look-ahead", by_look_ahead);
 	return 0;
 }
 
@@ -123,10 +128,25 @@ void nve_traffic_replay(struct nve_options *o)
 {
 	nve_presets_apply_bandwidth(o, 0, 0);
 	if (o->rbw_bytes_per_s || o->wbw_bytes_per_s)
-		begin(o, "replay");
+		begin(o, "replay", "the epochs of the record");
 }
 
-const char *nve_traffic_source(void)
+void nve_traffic_tell(struct nve_source *s)
 {
-	return source;
+	nve_source_set(s, source, how);
+	if (!strcmp(source, "none"))
+		nve_reason_set(&s->no_better, unlimited, "");
+}
+
+void nve_traffic_foretell(const struct nve_options *o, const char *no_ahead, struct nve_source *s)
+{
+	bool is_set = o->rbw_bytes_per_s || o->wbw_bytes_per_s || nve_presets_have_bandwidth(o);
+
+	nve_source_set(s, "none", "");
+	if (!is_set)
+		nve_reason_set(&s->no_better, unlimited, "");
+	else if (no_ahead)
+		nve_reason_set(&s->no_better, no_ahead, "");
+	else
+		nve_source_set(s, "look-ahead", by_look_ahead);
 }

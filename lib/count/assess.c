@@ -83,7 +83,7 @@ static void assess_filters(const struct nve_facts *f, struct nve_assessment *a)
 }
 
 /* What an error of perf_event_open means on this machine, and its mend. */
-static void explain(const struct nve_facts *f, int error, char *text, size_t size)
+static void explain(const struct nve_facts *f, int error, struct nve_reason *reason)
 {
 	const struct nve_pmu_world world = {
 		.paranoid = f->paranoid,
@@ -91,17 +91,18 @@ static void explain(const struct nve_facts *f, int error, char *text, size_t siz
 		.hypervisor = f->cpu.hypervisor,
 	};
 
-	nve_pmu_why(-error, NVE_PMU_SCOPE_THREAD, &world, text, size);
+	nve_pmu_why(-error, NVE_PMU_SCOPE_THREAD, &world, reason);
 }
 
 static void assess_perf(const struct nve_facts *f, struct nve_assessment *a)
 {
-	char why[NVE_FINDING_BYTES / 2];
+	struct nve_reason reason;
 
 	if (f->task_clock_error) {
-		explain(f, f->task_clock_error, why, sizeof(why));
-		find(a, "perf", NVE_SEVERITY_NOTE, "not even a software event opens%s: %s",
-		     f->no_look_ahead ? "" : ", but look-ahead does without", why);
+		explain(f, f->task_clock_error, &reason);
+		mend(find(a, "perf", NVE_SEVERITY_NOTE, "not even a software event opens%s: %s",
+			  f->no_look_ahead ? "" : ", but look-ahead does without", reason.why),
+		     reason.mend);
 	} else if (f->paranoid_known) {
 		find(a, "perf", NVE_SEVERITY_FINE,
 		     "software events open; kernel.perf_event_paranoid is %d", f->paranoid);
@@ -116,9 +117,17 @@ static void assess_perf(const struct nve_facts *f, struct nve_assessment *a)
 		find(a, "events", NVE_SEVERITY_FINE, "all %u of this CPU open", f->events_tried);
 		return;
 	}
-	explain(f, f->events_error, why, sizeof(why));
-	find(a, "events", NVE_SEVERITY_NOTE, "%u of %u of this CPU open; the first refusal: %s",
-	     f->events_open, f->events_tried, why);
+	explain(f, f->events_error, &reason);
+	mend(find(a, "events", NVE_SEVERITY_NOTE,
+		  "%u of %u of this CPU open; the first refusal: %s", f->events_open,
+		  f->events_tried, reason.why),
+	     reason.mend);
+}
+
+static const char *mend_of_timer(const struct nve_facts *f)
+{
+	return f->timer_error == EAGAIN ? "raise the limit of pending signals (ulimit -i)"
+					: "let the container's filter allow timer_create";
 }
 
 static void assess_timer(const struct nve_facts *f, struct nve_assessment *a)
@@ -128,9 +137,7 @@ static void assess_timer(const struct nve_facts *f, struct nve_assessment *a)
 	if (f->timer_error) {
 		finding = find(a, "timers", NVE_SEVERITY_IMPOSSIBLE,
 			       "no CPU-time timer to be had: %s", strerror(f->timer_error));
-		mend(finding, f->timer_error == EAGAIN
-				      ? "raise the limit of pending signals (ulimit -i)"
-				      : "let the container's filter allow timer_create");
+		mend(finding, mend_of_timer(f));
 		return;
 	}
 	if (f->tick_ns > USUAL_TICK_NS)
@@ -175,7 +182,7 @@ static void assess_look_ahead(const struct nve_facts *f, struct nve_assessment *
 	if (f->no_look_ahead && !f->counts_stalls)
 		find(a, "look-ahead", NVE_SEVERITY_IMPOSSIBLE, "nothing counts here: %s",
 		     f->counters_why[0] ? f->counters_why : f->no_look_ahead);
-	else if (f->no_look_ahead && !has_source(f->sources.dirty))
+	else if (f->no_look_ahead && !has_source(f->sources.of[NVE_QUANTITY_DIRTY].name))
 		mend(find(a, "look-ahead", NVE_SEVERITY_DEGRADED,
 			  "%s, and nothing else tells the dirty fraction: all misses count as "
 			  "read-only",
@@ -319,14 +326,6 @@ static void assess_settings(const struct nve_facts *f, struct nve_assessment *a)
 		     "NVM_COUNTERS=auto takes look-ahead where there are none");
 }
 
-static void choose(struct nve_choice *choice, const char *quantity, const char *source,
-		   const char *why)
-{
-	choice->quantity = quantity;
-	choice->source = source ? source : "none";
-	nve_format(choice->why, sizeof(choice->why), "%s", why);
-}
-
 static const char *injection(const struct nve_facts *f)
 {
 	if (!f->delays)
@@ -337,17 +336,24 @@ static const char *injection(const struct nve_facts *f)
 
 static void choose_sources(const struct nve_facts *f, struct nve_assessment *a)
 {
-	struct nve_choice *c = a->choices;
+	struct nve_choice *samples = &a->choices[NVE_QUANTITIES], *delay = samples + 1;
 
-	choose(&c[0], "stall time", f->sources.stall, f->sources.stall_why);
-	choose(&c[1], "dirty fraction", f->sources.dirty, f->sources.dirty_why);
-	choose(&c[2], "addresses", f->sources.addresses, f->sources.addresses_why);
+	for (int q = 0; q < NVE_QUANTITIES; q++) {
+		a->choices[q] = (struct nve_choice){nve_quantity_label((enum nve_quantity)q),
+						    f->sources.of[q]};
+		if (!f->sources.of[q].name)
+			nve_source_set(&a->choices[q].source, "none", "");
+	}
+	samples->quantity = "time samples";
+	nve_source_set(&samples->source,
+		       f->timer_error ? "none"
+				      : "the kernel's tick, by timers on each thread's CPU time",
+		       "");
 	if (f->timer_error)
-		choose(&c[3], "time samples", "none", strerror(f->timer_error));
-	else
-		choose(&c[3], "time samples",
-		       "the kernel's tick, by timers on each thread's CPU time", "");
-	choose(&c[4], "delay", f->timer_error ? "none" : injection(f), "");
+		nve_reason_set(&samples->source.no_better, strerror(f->timer_error),
+			       mend_of_timer(f));
+	delay->quantity = "delay";
+	nve_source_set(&delay->source, f->timer_error ? "none" : injection(f), "");
 }
 
 void nve_assess(const struct nve_facts *facts, struct nve_assessment *assessment)

@@ -25,7 +25,7 @@ enum {
 	NVE_FACT_BYTES = 128,
 	NVE_FINDINGS = 24,
 	NVE_FINDING_BYTES = 400,
-	NVE_CHOICES = 5,
+	NVE_CHOICES = NVE_QUANTITIES + 2,
 	NVE_PENDING_UNLIMITED = -1,
 };
 
@@ -93,8 +93,8 @@ struct nve_finding {
 
 /* What will be emulated how. */
 struct nve_choice {
-	const char *quantity, *source;
-	char why[NVE_FINDING_BYTES]; /* not a better source; empty: there is none better */
+	const char *quantity;
+	struct nve_source source;
 };
 
 struct nve_assessment {

@@ -5,9 +5,14 @@
 #ifndef NVE_COUNT_SOURCE_H
 #define NVE_COUNT_SOURCE_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-enum { NVE_SOURCE_WHY_BYTES = 300 };
+enum {
+	NVE_SOURCE_WHY_BYTES = 300,
+	NVE_SOURCE_MEND_BYTES = 200,
+	NVE_SOURCE_HOW_BYTES = 1200, /* the events of two kinds of cores */
+};
 
 struct nve_epoch {
 	uint64_t cpu_ns;   /* length of the epoch */
@@ -34,12 +39,43 @@ struct nve_epoch {
 	uint64_t bandwidth_ns;
 };
 
-/* Where each quantity comes from; why not from a better source, and what mends that (empty where
- * there is none better). */
-struct nve_sources {
-	const char *stall, *dirty, *latency, *addresses;
-	char stall_why[NVE_SOURCE_WHY_BYTES], dirty_why[NVE_SOURCE_WHY_BYTES],
-		addresses_why[NVE_SOURCE_WHY_BYTES];
+/* What the model is fed with; each comes from its best source, whatever the others do. */
+enum nve_quantity {
+	NVE_QUANTITY_STALL,
+	NVE_QUANTITY_DIRTY,
+	NVE_QUANTITY_LATENCY,
+	NVE_QUANTITY_ADDRESSES,
+	NVE_QUANTITY_TRAFFIC,
+	NVE_QUANTITIES
 };
+
+/* Why something is not better, and what mends that; empty texts where there is nothing to be told.
+ */
+struct nve_reason {
+	char why[NVE_SOURCE_WHY_BYTES], mend[NVE_SOURCE_MEND_BYTES];
+};
+
+/* name: "hardware counters", "look-ahead", "none", ...; how: by what and of which events it is
+ * read, or empty. NULL and empty where nobody has decided. */
+struct nve_source {
+	const char *name;
+	char how[NVE_SOURCE_HOW_BYTES];
+	struct nve_reason no_better;
+};
+
+struct nve_sources {
+	struct nve_source of[NVE_QUANTITIES];
+};
+
+/* "stall_time", as in reports; "stall time", for people. */
+const char *nve_quantity_key(enum nve_quantity quantity);
+const char *nve_quantity_label(enum nve_quantity quantity);
+
+/* Set a source, without a reason; or a reason. What is too long is cut. */
+void nve_source_set(struct nve_source *source, const char *name, const char *how);
+void nve_reason_set(struct nve_reason *reason, const char *why, const char *mend);
+
+/* "why; mend", for one line. */
+void nve_reason_join(const struct nve_reason *reason, char *buf, size_t size);
 
 #endif

@@ -17,6 +17,12 @@ enum { KEY_BYTES = 64 };
 #define MAY(type, path, member, kind)  {path, offsetof(struct type, member), NVE_FIELD_##kind, true}
 #define TOTAL(path, member, kind) MUST(nve_totals, path, member, kind)
 #define LATER(path, member, kind) MAY(nve_totals, path, member, kind)
+#define SOURCE(key, quantity, need)                                                                \
+	need(nve_view_process, "sources." key, sources.of[NVE_QUANTITY_##quantity].name, TEXT),    \
+	MAY(nve_view_process, "sources.how." key, sources.of[NVE_QUANTITY_##quantity].how, TEXT),  \
+	MAY(nve_view_process, "sources.why_not_better." key,                                       \
+	    sources.of[NVE_QUANTITY_##quantity].why, TEXT),                                        \
+	MAY(nve_view_process, "sources.mend." key, sources.of[NVE_QUANTITY_##quantity].mend, TEXT)
 #define STOP(name, index) MAY(nve_totals, "windows.stops." name, window_stops[index], UINT)
 const struct nve_field nve_fields_totals[] = {
 	TOTAL("cpu_ns", cpu_ns, UINT),
@@ -123,16 +129,13 @@ const struct nve_field nve_fields_process[] = {
 	MUST(nve_view_process, "machine.llc_bytes", machine.llc_bytes, UINT),
 	MUST(nve_view_process, "machine.huge_pages", machine.huge_pages, BOOL),
 	MUST(nve_view_process, "machine.calibrated_at", machine.calibrated_at_s, TIME),
-	MUST(nve_view_process, "sources.stall_time", sources.stall, TEXT),
-	MUST(nve_view_process, "sources.dirty_fraction", sources.dirty, TEXT),
-	MUST(nve_view_process, "sources.latency", sources.latency, TEXT),
-	MUST(nve_view_process, "sources.addresses", sources.addresses, TEXT),
+	SOURCE("stall_time", STALL, MUST),
+	SOURCE("dirty_fraction", DIRTY, MUST),
+	SOURCE("latency", LATENCY, MUST),
+	SOURCE("addresses", ADDRESSES, MUST),
+	SOURCE("traffic", TRAFFIC, MAY),
 	MUST(nve_view_process, "sources.timer", sources.timer, TEXT),
-	MAY(nve_view_process, "sources.traffic", sources.traffic, TEXT),
 	MAY(nve_view_process, "sources.counter_events", sources.counter_events, TEXT),
-	MAY(nve_view_process, "sources.why_not_better.stall_time", sources.stall_why, TEXT),
-	MAY(nve_view_process, "sources.why_not_better.dirty_fraction", sources.dirty_why, TEXT),
-	MAY(nve_view_process, "sources.why_not_better.addresses", sources.addresses_why, TEXT),
 	MAY(nve_view_process, "sources.socket_wide.reads", sources.uncore_reads, UINT),
 	MAY(nve_view_process, "sources.socket_wide.clamps", sources.uncore_clamps, UINT),
 	MAY(nve_view_process, "sources.socket_wide.failures", sources.uncore_failures, UINT),

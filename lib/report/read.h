@@ -39,9 +39,15 @@ struct nve_view_machine {
 	uint64_t calibrated_at_s; /* 0: never */
 };
 
+/* how it is read; why not a better one, and what mends that: "" where there is nothing to be told
+ */
+struct nve_view_source {
+	const char *name, *how, *why, *mend;
+};
+
 struct nve_view_sources {
-	const char *stall, *dirty, *latency, *addresses, *timer, *counter_events, *traffic;
-	const char *stall_why, *dirty_why, *addresses_why; /* not better; "": nothing is */
+	struct nve_view_source of[NVE_QUANTITIES];
+	const char *timer, *counter_events;
 	uint64_t uncore_reads, uncore_clamps, uncore_failures;
 };
 

@@ -4,7 +4,7 @@
 
 const char *nve_view_traffic_source(const struct nve_view_process *p)
 {
-	const char *source = p->sources.traffic;
+	const char *source = p->sources.of[NVE_QUANTITY_TRAFFIC].name;
 
 	return source && strcmp(source, "none") ? source : "";
 }

@@ -92,29 +92,6 @@ static void write_settings(struct nve_json *j, const struct nve_options *o)
 	nve_json_close(j);
 }
 
-static void write_sources(struct nve_json *j, const struct nve_snapshot *s)
-{
-	nve_json_object(j, "sources");
-	nve_json_string(j, "stall_time", s->sources.stall);
-	nve_json_string(j, "dirty_fraction", s->sources.dirty);
-	nve_json_string(j, "latency", s->sources.latency);
-	nve_json_string(j, "addresses", s->sources.addresses);
-	nve_json_string(j, "traffic", s->traffic_source);
-	nve_json_string(j, "timer", s->timer_source);
-	nve_json_string(j, "counter_events", s->counter_events);
-	nve_json_object(j, "why_not_better");
-	nve_json_field(j, "stall_time", s->sources.stall_why, sizeof(s->sources.stall_why));
-	nve_json_field(j, "dirty_fraction", s->sources.dirty_why, sizeof(s->sources.dirty_why));
-	nve_json_field(j, "addresses", s->sources.addresses_why, sizeof(s->sources.addresses_why));
-	nve_json_close(j);
-	nve_json_object(j, "socket_wide");
-	nve_json_uint(j, "reads", s->uncore_reads);
-	nve_json_uint(j, "clamps", s->uncore_clamps);
-	nve_json_uint(j, "failures", s->uncore_failures);
-	nve_json_close(j);
-	nve_json_close(j);
-}
-
 /* How far the record, and the threads, were from one another. */
 static void write_left(struct nve_json *j, const struct nve_totals *t)
 {
@@ -320,7 +297,7 @@ int nve_report_write(const struct nve_snapshot *s, const struct nve_report_sink 
 	nve_json_field(&j, "why_not", s->why_not, s->emulated ? 0 : sizeof(s->why_not));
 	write_machine(&j, s);
 	write_settings(&j, &s->options);
-	write_sources(&j, s);
+	nve_report_sources(&j, s);
 	write_replay(&j, s);
 	nve_json_object(&j, "totals");
 	write_totals(&j, &s->totals, s);

@@ -125,7 +125,6 @@ struct nve_snapshot {
 	struct nve_sources sources;
 	const char *timer_source;   /* "thread CPU-time timer", "none" */
 	const char *counter_events; /* whose, where hardware counters count; or empty */
-	const char *traffic_source; /* "look-ahead", "replay" or "none" */
 	/* socket-wide counters: reads, fractions above one, reads that failed */
 	uint64_t uncore_reads, uncore_clamps, uncore_failures;
 	struct nve_machine_snapshot machine;

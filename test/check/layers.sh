@@ -18,7 +18,7 @@ lib/emu: base count
 lib/heap: base count
 lib/report: base count
 preload: base emu heap runtime.h markers.h placing.h source_lines.h stats.h nvmemu.h
-cli: base count report bench calibrated.h chase.h counters.h enter.h presets.h nvmemu.h
+cli: base count report bench calibrated.h chase.h counters.h enter.h presets.h traffic.h nvmemu.h
 bench: base count nvmemu.h
 '
 

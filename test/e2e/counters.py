@@ -34,7 +34,12 @@ assert report["emulated"] == "yes"
 assert sources["stall_time"] == "hardware counters", sources
 assert sources["counter_events"] == "NVM_PMU_EVENTS", sources
 assert sources["dirty_fraction"] == "look-ahead", sources
-assert "written, all" in sources["why_not_better"]["dirty_fraction"], sources
+assert "names no events" in sources["why_not_better"]["dirty_fraction"], sources
+assert "written=, all=" in sources["mend"]["dirty_fraction"], sources
+assert "stall cycles 1/1 1/0x1" in sources["how"]["stall_time"], sources
+assert "one system call an epoch" in sources["how"]["stall_time"], sources
+assert sources["latency"] == "calibration" and "DRAM" in sources["how"]["latency"], sources
+assert sources["why_not_better"]["stall_time"] == sources["mend"]["stall_time"] == "", sources
 assert all_stall(totals), totals
 counters = totals["counters"]
 assert counters["epochs"] == totals["epochs"] > 0, totals
@@ -61,6 +66,7 @@ socket_wide = CLOCK | {"NVM_PMU_EVENTS": "stall=1/1,written=1/2,all=1/1"}
 [report], _ = reported(prog("threads"), "some", settings=socket_wide)
 sources = report["sources"]
 if sources["dirty_fraction"] == "socket-wide counters":
+    assert "written 1/2 1/0x2, over all 1/1 1/0x1" in sources["how"]["dirty_fraction"], sources
     # page faults beside nanoseconds are next to nothing
     assert sources["socket_wide"]["reads"] > 0 == sources["socket_wide"]["failures"], sources
     # but in the first epochs, when nothing is known of the socket yet
@@ -71,6 +77,7 @@ if sources["dirty_fraction"] == "socket-wide counters":
     assert report["totals"]["dirty_fraction"] <= 1, report["totals"]
 else:
     assert "perf_event_paranoid" in sources["why_not_better"]["dirty_fraction"], sources
+    assert "perf_event_paranoid=0" in sources["mend"]["dirty_fraction"], sources
 # hard on a library that follows threads: the program's results stay its own
 for what in ("cancel", "storm", "stacks"):
     succeeds(prog("threads"), what, output="done\n", settings=CLOCK)
@@ -85,6 +92,7 @@ FAULTS = CLOCK | {"NVM_PMU_EVENTS": "stall=1/1,loads=1/2@64", "NVM_HEAT": "on"}
 sources, heat, totals = report["sources"], report["heat"], report["totals"]
 assert sources["addresses"] == "sampled loads", sources
 assert sources["why_not_better"]["addresses"] == "", sources
+assert "1/2 1/0x2 every 64 times" in sources["how"]["addresses"], sources
 assert totals["counters"]["loads_sampled"] > 200, totals["counters"]
 assert totals["counters"]["unsampled_threads"] == totals["counters"]["loads_damaged"] == 0, totals
 assert heat["attributed_ns"] > 0.9 * totals["stall_ns"] > 0, heat
@@ -111,6 +119,24 @@ assert 0.15 < on_nvm / (totals["ma_ro"] + totals["ma_wb"]) < 0.45, totals
 assert report["totals"]["counters"]["loads_lost"] > 0, report["totals"]["counters"]
 assert report["heat"]["attributed_ns"] > 0.9 * report["totals"]["stall_ns"], report["heat"]
 
+# each quantity for itself: addresses are sampled where no event tells of stalls, be it that none is
+# named or that it does not open
+for events, warned in (("loads=1/2@64", ""), ("stall=0x7fffffff/1,loads=1/2@64", "comes from look-ahead")):
+    # waits for memory, once its pages are there
+    [report], done = reported(prog("place"), "plain", quiet=not warned, settings=FAULTS | {
+        "NVM_PMU_EVENTS": events, "NVM_COUNTERS": "auto", "NVM_INJECT": "off"})
+    assert warned in done.stderr and len(done.stderr.splitlines()) == bool(warned), done
+    sources, totals = report["sources"], report["totals"]
+    assert sources["stall_time"] == "look-ahead", sources
+    assert sources["addresses"] == "sampled loads", sources
+    assert sources["why_not_better"]["stall_time"] and sources["mend"]["stall_time"], sources
+    assert sources["why_not_better"]["addresses"] == sources["counter_events"] == "", sources
+    assert totals["counters"]["epochs"] == totals["counters"]["reads"] == 0, totals["counters"]
+    assert totals["counters"]["loads_sampled"] > 200, totals["counters"]
+    assert report["heat"]["attributed_ns"] > 0.9 * totals["stall_ns"] > 0, report["heat"]
+    done = run(prog("hello"), settings=CLOCK | {"NVM_PMU_EVENTS": events, "NVM_STRICT": "on"})
+    assert done.returncode == 125 and "no hardware counters: " in done.stderr, done
+
 # threads, children, cancellation; and an event that no thread may have
 for what in ("cancel", "storm"):
     succeeds(prog("threads"), what, output="done\n", settings=FAULTS)
@@ -120,7 +146,7 @@ for what in ("alone", "fork"):
     "NVM_PMU_EVENTS": "stall=1/1,loads=0x7fffffff/1"})
 assert report["sources"]["addresses"] != "sampled loads", report["sources"]
 assert "sampled loads: " in report["sources"]["why_not_better"]["addresses"], report["sources"]
-for wrong in ("loads=1/2", "stall=1/1,loads=1/2@0", "stall=1/1,loads=1/2@", "stall=1/1,loads=1/2@9x",
+for wrong in ("miss=1/2,loads=1/2", "stall=1/1,loads=1/2@0", "stall=1/1,loads=1/2@", "stall=1/1,loads=1/2@9x",
               "stall=1/1,loads=1/2@9223372036854775808", "stall=1/1,loads=1/2,loads=1/2"):
     done = run(prog("hello"), settings=CLOCK | {"NVM_PMU_EVENTS": wrong})
     assert done.returncode == 125 and "NVM_PMU_EVENTS: wrong at" in done.stderr, (wrong, done)
@@ -175,6 +201,7 @@ for error, words in {"EPERM": "perf_event", "EACCES": "perf_event", "ENOSYS": "b
                 if r["program"]["name"] == "prog_hello"]
     assert report["sources"]["stall_time"] == "look-ahead", report["sources"]
     assert report["sources"]["why_not_better"]["stall_time"], report["sources"]
+    assert report["sources"]["mend"]["stall_time"], report["sources"]
 
 # names of libpfm4, where it is installed
 [report], done = reported(prog("hello"), settings=CLOCK | {"NVM_PMU_EVENTS": "stall=perf::TASK-CLOCK"},

@@ -14,7 +14,7 @@ nvmemu = pathlib.Path(sys.argv[3]).resolve()
 STATUS = {"possible": 0, "degraded": 1, "impossible": 125}
 SUBJECTS = {"cpu", "kernel", "virtual", "filters", "perf", "pmus", "timers", "monitors", "look-ahead",
             "cores", "calibration", "huge pages", "frequency", "smt"}
-QUANTITIES = ["stall time", "dirty fraction", "addresses", "time samples", "delay"]
+QUANTITIES = ["stall time", "dirty fraction", "latency", "addresses", "traffic", "time samples", "delay"]
 
 
 def doctor(*before, settings={}, **options):
@@ -32,9 +32,18 @@ def doctor(*before, settings={}, **options):
     for f in told["findings"]:
         assert f["text"], f
         assert f["mend"] or f["severity"] in ("fine", "note") or f["subject"] == "settings", f
+    for s in told["sources"][:5]:
+        # nothing is without an explanation: how it is read, or why it is not
+        assert s["source"] == "none" or s["how"], s
+        assert s["source"] != "none" or s["why_no_better"] or told["verdict"] == "impossible", s
+        assert s["why_no_better"] or not s["mend"], s
     for event in told["events"]:
         assert event["opens"] == (event["error"] is None), event
     return told
+
+
+def source(told, quantity):
+    return told["sources"][QUANTITIES.index(quantity)]
 
 
 def finding(told, subject):
@@ -74,8 +83,41 @@ if here["events"]:
 # look-ahead alone
 ahead = agrees(settings={"NVM_COUNTERS": "ahead"})
 assert ahead["sources"][0]["source"] == "look-ahead", ahead
+for quantity in ("stall time", "dirty fraction", "addresses"):
+    assert source(ahead, quantity)["why_no_better"] == "NVM_COUNTERS=ahead", ahead
+    assert "NVM_COUNTERS=auto" in source(ahead, quantity)["mend"], ahead
 dry = doctor(settings={"NVM_INJECT": "off"})
-assert "dry run" in dry["sources"][4]["source"], dry
+assert "dry run" in source(dry, "delay")["source"], dry
+assert source(dry, "traffic")["source"] == "none", dry
+assert "NVM_RBW" in source(dry, "traffic")["why_no_better"], dry
+limited = doctor(settings={"NVM_RBW": "0.5GB/s"})
+assert source(limited, "traffic")["source"] == "look-ahead", limited
+record = fresh() / "run.rec"
+done = run(prog("hello"), settings=EMULATE | {"NVM_RECORD": str(record)})
+assert done.returncode == 0, done
+again = doctor(settings={"NVM_COUNTERS": f"replay:{record}"})
+assert source(again, "stall time")["source"] == "replay", again
+
+# events of the user's: what was opened, with its code; what is not named, and how it could be
+named = {"NVM_PMU_EVENTS": "stall=1/1,loads=1/2@64", "NVM_COUNTERS": "pmu"}
+told = agrees(settings=named)
+assert source(told, "stall time")["source"] == "hardware counters", told
+assert "stall cycles 1/1 1/0x1" in source(told, "stall time")["how"], told
+assert "a monitor that comes to the thread's core" in source(told, "stall time")["how"], told
+assert source(told, "addresses")["source"] == "sampled loads", told
+assert "1/2 1/0x2 every 64 times" in source(told, "addresses")["how"], told
+assert "names no events" in source(told, "dirty fraction")["why_no_better"], told
+assert "written=, all=" in source(told, "dirty fraction")["mend"], told
+told = agrees(settings={"NVM_PMU_EVENTS": "stall=0x7fffffff/1"})
+assert source(told, "stall time")["source"] == "look-ahead", told
+assert "event stall cycles" in source(told, "stall time")["why_no_better"], told
+told = doctor(settings={"NVM_PMU_EVENTS": "stall=1/1,written=1/2"})
+assert told["verdict"] == "impossible", told
+assert "NVM_PMU_EVENTS: wrong at" in finding(told, "settings")["text"], told
+assert "NVM_PMU_EVENTS: wrong at" in source(told, "stall time")["why_no_better"], told
+done = run(nvmemu, "doctor", preload=None, settings=named)
+assert "\n    read         one group of events for each thread" in done.stdout, done
+assert "\n    mend         name them there (written=, all=)" in done.stdout, done
 
 # a container's filter that forbids perf_event_open takes nothing that cannot be done without
 for error in ("EPERM", "ENOSYS"):
@@ -91,10 +133,32 @@ for error in ("EPERM", "ENOSYS"):
     # the filter's answer, but for what is not there to be asked for
     assert any(e["error"] == error for e in told["events"]) or not told["events"], told
     assert told["sources"][0]["source"] == "look-ahead", told
-    assert told["sources"][0]["why_no_better"], told
+    for quantity in ("stall time", "dirty fraction", "addresses"):
+        assert source(told, quantity)["why_no_better"] and source(told, quantity)["mend"], told
     counters = doctor(*before, settings={"NVM_COUNTERS": "pmu"})
     assert counters["verdict"] == "impossible", counters
     assert "NVM_COUNTERS=pmu" in finding(counters, "settings")["text"], counters
+
+# a level that lets nobody count: the kernel's answer by the filter, its level by a file in a namespace
+level = fresh() / "paranoid"
+level.write_text("3\n")
+paranoid = ("unshare", "--mount", "sh", "-c", f"mount --bind {level} /proc/sys/kernel/perf_event_paranoid && "
+            'exec "$@"', "sh", prog("process"), "refuse-perf", "EACCES")
+if run(*paranoid, "/bin/true", preload=None).returncode:
+    print("skipped: no namespaces or filters here")
+else:
+    for settings in ({}, {"NVM_PMU_EVENTS": "stall=1/1,written=1/2,all=1/1,loads=1/2"}):
+        told = doctor(*paranoid, settings=settings)
+        assert "perf_event_paranoid is 3" in finding(told, "perf")["text"], told
+        assert "perf_event_paranoid=2" in finding(told, "perf")["mend"], told
+        stall = source(told, "stall time")
+        assert stall["source"] == "look-ahead" and stall["mend"], told
+    # of what is there to be asked for
+    assert "perf_event_paranoid is 3" in stall["why_no_better"], told
+    assert "perf_event_paranoid=2" in stall["mend"], told
+    assert "perf_event_paranoid is 3" in source(told, "dirty fraction")["why_no_better"], told
+    assert "perf_event_paranoid=0" in source(told, "dirty fraction")["mend"], told
+    assert "sampled loads: kernel.perf_event" in source(told, "addresses")["why_no_better"], told
 
 # one core
 core = min(os.sched_getaffinity(0))
@@ -147,7 +211,8 @@ if os.geteuid() != 0 or all(p.stat().st_mode & 0o005 for path in paths
     told = agrees(*as_nobody("--sigpending=0:0"), settings=own)
     assert told["verdict"] == "impossible", told
     assert "pending signals" in finding(told, "timers")["mend"], told
-    assert told["sources"][3]["source"] == told["sources"][4]["source"] == "none", told
+    assert source(told, "time samples")["source"] == source(told, "delay")["source"] == "none", told
+    assert "pending signals" in source(told, "time samples")["mend"], told
     told = doctor(*as_nobody("--nproc=1:1"), settings=own)
     assert finding(told, "monitors")["severity"] in ("degraded", "fine"), told
     if finding(told, "monitors")["severity"] == "degraded":

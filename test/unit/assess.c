@@ -33,9 +33,10 @@ static struct nve_facts good(void)
 		.calibration = {.dram_lat_ps = 122540, .llc_lat_ps = 18000, .huge_pages = true},
 		.governor = "performance",
 		.smt_known = true,
-		.sources = {.stall = "hardware counters",
-			    .dirty = "socket-wide counters",
-			    .addresses = "look-ahead"},
+		.sources = {.of = {[NVE_QUANTITY_STALL] = {.name = "hardware counters",
+							   .how = "one group"},
+				   [NVE_QUANTITY_DIRTY] = {.name = "socket-wide counters"},
+				   [NVE_QUANTITY_ADDRESSES] = {.name = "look-ahead"}}},
 		.counts_stalls = true,
 		.delays = true,
 	};
@@ -83,10 +84,11 @@ static void test_good(void **state)
 	assert_non_null(strstr(finding("calibration")->text,
 			       "DRAM 122.5 ns, last-level cache 18.0 ns, kept since 2026-11-30"));
 	assert_string_equal(assessment.choices[0].quantity, "stall time");
-	assert_string_equal(assessment.choices[0].source, "hardware counters");
-	assert_string_equal(assessment.choices[0].why, "");
-	assert_string_equal(assessment.choices[1].source, "socket-wide counters");
-	assert_string_equal(assessment.choices[4].source, "spinning at the thread's ticks");
+	assert_string_equal(assessment.choices[0].source.name, "hardware counters");
+	assert_string_equal(assessment.choices[0].source.no_better.why, "");
+	assert_string_equal(assessment.choices[1].source.name, "socket-wide counters");
+	assert_string_equal(assessment.choices[NVE_QUANTITIES + 1].source.name,
+			    "spinning at the thread's ticks");
 }
 
 /* What is a note only: emulation is possible, and nothing is missing that could be there. */
@@ -106,16 +108,19 @@ static void test_notes(void **state)
 	NOTE(f.cpu.hypervisor = true, "virtual", "virtual machine", "");
 	NOTE(strcpy(f.container, "/.dockerenv"), "container", "/.dockerenv", "");
 	NOTE(f.seccomp = 2, "filters", "mode 2", "");
-	NOTE(f.task_clock_error = ENOSYS, "perf", "does without: the kernel is built without", "");
-	NOTE((f.task_clock_error = EPERM, f.paranoid = 3), "perf", "perf_event_paranoid is 3", "");
-	NOTE((f.task_clock_error = EPERM, f.paranoid = 2), "perf", "filter", "");
+	NOTE(f.task_clock_error = ENOSYS, "perf", "does without: the kernel is built without",
+	     "allow perf_event_open");
+	NOTE((f.task_clock_error = EPERM, f.paranoid = 3), "perf", "perf_event_paranoid is 3",
+	     "sysctl kernel.perf_event_paranoid=2");
+	NOTE((f.task_clock_error = EPERM, f.paranoid = 2), "perf", "filter", "container's profile");
 	NOTE((f.events_open = 0, f.events_error = ENOENT), "events",
-	     "0 of 7 of this CPU open; the first refusal: the kernel has no driver", "");
+	     "0 of 7 of this CPU open; the first refusal: the kernel has no driver",
+	     "newer kernel");
 	NOTE(f.tick_ns = 10000000, "timers", "tick of 10 ms", "CONFIG_HZ");
 	NOTE(f.own_files_error = EPERM, "monitors", "Operation not permitted", "");
 	NOTE(f.ask_error = EPERM, "look-ahead", "move_pages", "");
 	NOTE((f.no_look_ahead = "no look-ahead on this processor",
-	      f.sources.dirty = "socket-wide counters"),
+	      f.sources.of[NVE_QUANTITY_DIRTY].name = "socket-wide counters"),
 	     "look-ahead", "no look-ahead", "");
 	NOTE(f.cores_allowed = 1, "cores", "8 online, 1 for this process: monitors share", "");
 	NOTE(f.quota_milli = 500, "cores", "CPU time for 0.50 of them: it is stopped", "cpu.max");
@@ -146,7 +151,8 @@ static void test_degraded(void **state)
 	DEGRADED(f.resident_error = EPERM, "look-ahead", "mincore", "filter");
 	DEGRADED(f.executable_error = EACCES, "look-ahead", "executable",
 		 "writable and executable");
-	DEGRADED((f.no_look_ahead = "none here", f.counts_stalls = true, f.sources.dirty = "none"),
+	DEGRADED((f.no_look_ahead = "none here", f.counts_stalls = true,
+		  f.sources.of[NVE_QUANTITY_DIRTY].name = "none"),
 		 "look-ahead", "none here, and nothing else tells the dirty fraction", "socket");
 	DEGRADED(f.keep_error = ENOENT, "calibration",
 		 "cannot be kept in /home/u/.cache/nvmemu/calibration (No such file", "XDG_CACHE");
@@ -193,13 +199,14 @@ static void test_no_pmu_is_no_lack(void **state)
 	f.counts_stalls = false;
 	f.paranoid_known = false;
 	f.pmus[0] = '\0';
-	f.sources = (struct nve_sources){
-		.stall = "look-ahead", .dirty = "look-ahead", .addresses = "look-ahead"};
-	strcpy(f.sources.stall_why, "no PMU; get one");
+	nve_source_set(&f.sources.of[NVE_QUANTITY_STALL], "look-ahead", "by windows");
+	nve_reason_set(&f.sources.of[NVE_QUANTITY_STALL].no_better, "no PMU", "get one");
 	nve_assess(&f, &assessment);
 	assert_int_equal(assessment.severity, NVE_SEVERITY_NOTE);
-	assert_string_equal(assessment.choices[0].source, "look-ahead");
-	assert_string_equal(assessment.choices[0].why, "no PMU; get one");
+	assert_string_equal(assessment.choices[0].source.name, "look-ahead");
+	assert_string_equal(assessment.choices[0].source.how, "by windows");
+	assert_string_equal(assessment.choices[0].source.no_better.why, "no PMU");
+	assert_string_equal(assessment.choices[0].source.no_better.mend, "get one");
 	assert_non_null(strstr(finding("perf")->text, "cannot be read"));
 	assert_non_null(strstr(finding("pmus")->text, "none in sysfs"));
 }
@@ -244,14 +251,14 @@ static void test_all_wrong(void **state)
 	assert_int_equal(assessment.severity, NVE_SEVERITY_IMPOSSIBLE);
 	assert_true(assessment.count <= NVE_FINDINGS);
 	assert_non_null(strstr(finding("cpu")->text, "one; two"));
-	assert_string_equal(assessment.choices[4].source, "none, a dry run");
+	assert_string_equal(assessment.choices[NVE_QUANTITIES + 1].source.name, "none, a dry run");
 	f.delays = f.sleeps = true;
 	nve_assess(&f, &assessment);
-	assert_non_null(strstr(assessment.choices[4].source, "sleeping"));
+	assert_non_null(strstr(assessment.choices[NVE_QUANTITIES + 1].source.name, "sleeping"));
 	f.timer_error = EAGAIN;
 	nve_assess(&f, &assessment);
-	assert_string_equal(assessment.choices[3].source, "none");
-	assert_string_equal(assessment.choices[4].source, "none");
+	assert_string_equal(assessment.choices[NVE_QUANTITIES].source.name, "none");
+	assert_string_equal(assessment.choices[NVE_QUANTITIES + 1].source.name, "none");
 }
 
 int main(void)

@@ -58,7 +58,7 @@ static const struct nve_pmu_sampled event = {.code = {.type = 4, .config = {0x20
 static void open_events(const struct nve_pmu_sampled *events, unsigned count)
 {
 	f.perf = script_perf(&f.script);
-	assert_int_equal(nve_pmu_loads_open(&f.loads, &f.perf, events, count, THREAD), 0);
+	assert_int_equal(nve_pmu_loads_open(&f.loads, &f.perf, events, count, THREAD, true), 0);
 }
 
 static int begin(void **state)
@@ -82,7 +82,7 @@ static int end(void **state)
 /* As the kernel writes it: around the end, if need be; of the body as much as size says. */
 static void put(unsigned ring, uint32_t type, uint16_t size, const uint64_t *body)
 {
-	const struct nve_pmu_ring *r = &f.loads.ring[ring];
+	const struct nve_pmu_ring *r = &f.loads.ring[ring].ring;
 	struct perf_event_header header = {.type = type, .size = size};
 	uint8_t record[256] = {0}, *data = (uint8_t *)(uintptr_t)r->data;
 	uint64_t head = r->page->data_head;
@@ -104,7 +104,7 @@ static void put_load(uint64_t ip, uint64_t addr, uint64_t weight)
 
 static void take_loads(bool last)
 {
-	nve_pmu_loads_take(&f.loads, EPOCH_NS, last, &f.sums);
+	nve_pmu_loads_take(&f.loads, &f.perf, EPOCH_NS, last, &f.sums);
 }
 
 static void count(uint64_t stall_ns, uint64_t stall_wb_ns)
@@ -156,7 +156,7 @@ static void refused(void **state)
 		f.script.map_error = way == 1 ? -EPERM : 0;
 		f.script.enable_error = way == 2 ? -EINVAL : 0;
 		f.script.map_nothing = way == 3;
-		assert_int_equal(nve_pmu_loads_open(&f.loads, &f.perf, two, 2, THREAD),
+		assert_int_equal(nve_pmu_loads_open(&f.loads, &f.perf, two, 2, THREAD, true),
 				 way == 0   ? -EOPNOTSUPP
 				 : way == 1 ? -ENOLCK
 					    : -EINVAL);
@@ -235,14 +235,14 @@ static void the_rest_goes_to_the_latest(void **state)
 /* Many times around, records cut by the end at every place that there is. */
 static void around_the_end(void **state)
 {
-	uint64_t bytes = f.loads.ring[0].bytes, loads = 0, cut = 0;
+	uint64_t bytes = f.loads.ring[0].ring.bytes, loads = 0, cut = 0;
 
 	(void)state;
-	while (f.loads.ring[0].page->data_head < 8 * bytes) {
+	while (f.loads.ring[0].ring.page->data_head < 8 * bytes) {
 		const uint64_t body[] = {loads + 1, (loads + 1) << 12, 1, 0, 0, 0};
 
 		/* sizes of 8 bytes' steps, as the kernel's are */
-		cut += f.loads.ring[0].page->data_head % bytes > bytes - 32;
+		cut += f.loads.ring[0].ring.page->data_head % bytes > bytes - 32;
 		put(0, PERF_RECORD_SAMPLE, 8 + 3 * 8, body);
 		put(0, PERF_RECORD_AUX, (uint16_t)(8 + 8 * (loads % 5)), body);
 		count(3, 1);
@@ -252,7 +252,8 @@ static void around_the_end(void **state)
 		assert_int_equal(f.miss[0].ip, ++loads);
 		assert_int_equal(f.miss[0].addr, loads << 12);
 		assert_int_equal(f.miss[0].stall_ns, 3);
-		assert_int_equal(f.loads.ring[0].page->data_tail, f.loads.ring[0].page->data_head);
+		assert_int_equal(f.loads.ring[0].ring.page->data_tail,
+				 f.loads.ring[0].ring.page->data_head);
 	}
 	assert_true(cut > 0);
 	assert_int_equal(f.sums.taken, loads);
@@ -291,16 +292,17 @@ static void other_records(void **state)
 /* What cannot be a record ends what can be read; the next one is read again. */
 static void damaged_records(void **state)
 {
-	struct perf_event_mmap_page *page = f.loads.ring[0].page;
+	struct perf_event_mmap_page *page = f.loads.ring[0].ring.page;
 
 	(void)state;
 	for (uint16_t size = 0; size < 3; size++) {
 		static const uint16_t sizes[] = {0, 7, 200};
 		struct perf_event_header header = {.type = PERF_RECORD_SAMPLE, .size = sizes[size]};
-		uint64_t at = page->data_head % f.loads.ring[0].bytes;
+		uint64_t at = page->data_head % f.loads.ring[0].ring.bytes;
 
 		put_load(1, 0x1000, 1);
-		memcpy((uint8_t *)(uintptr_t)f.loads.ring[0].data + at, &header, sizeof(header));
+		memcpy((uint8_t *)(uintptr_t)f.loads.ring[0].ring.data + at, &header,
+		       sizeof(header));
 		count(10, 0);
 		take_loads(false);
 		assert_int_equal(f.sums.damaged, size + 1u);
@@ -310,7 +312,7 @@ static void damaged_records(void **state)
 	page->data_head += 4;
 	take_loads(false);
 	assert_int_equal(f.sums.damaged, 4);
-	page->data_head += 4 + 2 * f.loads.ring[0].bytes;
+	page->data_head += 4 + 2 * f.loads.ring[0].ring.bytes;
 	take_loads(false);
 	assert_int_equal(f.sums.damaged, 5);
 	assert_int_equal(f.misses, 0);
@@ -323,13 +325,13 @@ static void damaged_records(void **state)
 /* A thread that misses and never stalls does not fill its ring. */
 static void loads_without_stall(void **state)
 {
-	struct perf_event_mmap_page *page = f.loads.ring[0].page;
+	struct perf_event_mmap_page *page = f.loads.ring[0].ring.page;
 	uint64_t loads = 0;
 
 	(void)state;
-	for (; page->data_head < 4 * f.loads.ring[0].bytes; loads++) {
+	for (; page->data_head < 4 * f.loads.ring[0].ring.bytes; loads++) {
 		put_load(1, 0x1000, 1);
-		assert_true(page->data_head - page->data_tail <= f.loads.ring[0].bytes);
+		assert_true(page->data_head - page->data_tail <= f.loads.ring[0].ring.bytes);
 		take_loads(false);
 	}
 	assert_int_equal(f.misses, 0);

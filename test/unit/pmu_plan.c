@@ -46,6 +46,14 @@ static int end(void **state)
 	return system(command);
 }
 
+static void remove_pmu(const char *name)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -r %s/%s", root, name);
+	assert_int_equal(system(command), 0);
+}
+
 static void put_memory_controller(const char *name, const char *type)
 {
 	char path[128];
@@ -171,6 +179,28 @@ static void unknown(void **state)
 	assert_int_equal(make(NVE_CPU_INTEL, 6, 1, 1, true), -ENOENT);
 	assert_string_equal(plan.cpu, "made up");
 	assert_int_equal(make(NVE_CPU_OTHER, 0, 0, 1, false), -ENOENT);
+	assert_int_equal(plan.sets + plan.loads + plan.boxes, 0);
+}
+
+/* Zen 2 has no event for stalls; its loads are sampled all the same. And a hybrid CPU of which the
+ * kernel knows one kind only, through its package's controllers. */
+static void others_without_stalls(void **state)
+{
+	(void)state;
+	put("cpu/type", "4\n");
+	put("ibs_op/type", "9\n");
+	assert_int_equal(make(NVE_CPU_AMD, 0x17, 0x31, 1, true), -ENOENT);
+	assert_int_equal(plan.sets, 0);
+	assert_int_equal(plan.loads, 1);
+	assert_true(plan.load[0].whole);
+	/* the core's PMU is not there, its controllers are */
+	put_memory_controller("uncore_imc_0", "20\n");
+	put("uncore_imc_0/events/cas_count_write", "event=0x04,umask=0x0c\n");
+	put("uncore_imc_0/events/cas_count_read", "event=0x04,umask=0x03\n");
+	remove_pmu("cpu");
+	assert_int_equal(make(NVE_CPU_INTEL, 6, 85, 1, true), -ENODEV);
+	assert_int_equal(plan.sets + plan.loads, 0);
+	assert_int_equal(plan.boxes, 4);
 }
 
 static int parse(const char *text)
@@ -280,7 +310,7 @@ static int make_arm(unsigned part)
 	return make(NVE_CPU_ARM, 0, part, 1, false);
 }
 
-/* Sampled loads take a counter of the core's, or are another PMU's; some nothing here can read. */
+/* Sampled loads take a counter of the core's, or are another PMU's. */
 static void sampled_loads(void **state)
 {
 	(void)state;
@@ -315,9 +345,35 @@ static void sampled_loads(void **state)
 	assert_int_equal(plan.loads, 2);
 	assert_int_equal(plan.load[1].code.type, 10);
 	assert_true(plan.load[1].all_sources);
-	/* SPE */
-	assert_int_equal(make_arm(0xd40), 0);
+}
+
+/* SPE: its fields where the kernel says that they are; where it says nothing, where they are known
+ * to be, without the latency. */
+static void packed_loads(void **state)
+{
+	(void)state;
+	put("armv8_pmuv3_0/type", "8\n");
+	assert_int_equal(make(NVE_CPU_ARM, 0, 0xd40, 1, false), 0);
 	assert_int_equal(plan.loads, 0);
+	assert_int_equal(make_arm(0xd40), 0);
+	assert_int_equal(plan.loads, 1);
+	assert_int_equal(plan.load[0].code.type, 11);
+	assert_true(plan.load[0].code.config[0] == 0x200010000 && !plan.load[0].code.config[2]);
+	put("arm_spe_0/format/load_filter", "config:40\n");
+	put("arm_spe_0/format/jitter", "config:1\n");
+	put("arm_spe_0/format/min_latency", "config2:4-15\n");
+	for (int i = 0; i < 4; i++) {
+		static const unsigned parts[] = {0xd0c, 0xd40, 0xd49, 0xd4f};
+
+		assert_int_equal(make_arm(parts[i]), 0);
+		assert_int_equal(plan.loads, 1);
+		assert_int_equal(plan.load[0].code.type, 11);
+		assert_true(plan.load[0].code.config[0] == (UINT64_C(1) << 40 | 2));
+		assert_int_equal(plan.load[0].code.config[2], 64 << 4);
+		assert_true(plan.load[0].packets && !plan.load[0].whole);
+		/* the hardware drops the lower byte */
+		assert_int_equal(plan.load[0].period % 256, 0);
+	}
 }
 
 static void given_loads(void **state)
@@ -330,7 +386,9 @@ static void given_loads(void **state)
 		"stall=1/1,loads=1/2@9x",
 		"stall=1/1,loads=1@9",
 		"stall=1/1,loads=@9",
-		"loads=1/2",
+		"miss=1/1,loads=1/2",
+		"llc-hit=1/3,miss=1/1,loads=1/2",
+		"loads=1/2,written=1/1",
 		"stall=1/1,loads=1/2,loads=1/2",
 		"stall=1/1@9,loads=1/2",
 		"stall=1/1,loads=1/2@9223372036854775808",
@@ -338,6 +396,11 @@ static void given_loads(void **state)
 	const char *bad;
 
 	(void)state;
+	/* alone, or with others than stalls */
+	assert_int_equal(nve_pmu_plan_parse("loads=1/2", NULL, &plan, &bad), 0);
+	assert_true(plan.loads == 1 && plan.sets == 0 && plan.boxes == 0);
+	assert_int_equal(nve_pmu_plan_parse("all=1/2,written=1/3", NULL, &plan, &bad), 0);
+	assert_true(plan.loads == 0 && plan.sets == 0 && plan.boxes == 2);
 	assert_int_equal(nve_pmu_plan_parse("stall=1/1,loads=4/0x20d1/7", NULL, &plan, &bad), 0);
 	assert_int_equal(plan.loads, 1);
 	assert_int_equal(plan.set[0].count, 1);
@@ -360,9 +423,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(smt_quirk, begin, end),
 		cmocka_unit_test_setup_teardown(hybrid, begin, end),
 		cmocka_unit_test_setup_teardown(sampled_loads, begin, end),
+		cmocka_unit_test_setup_teardown(packed_loads, begin, end),
 		cmocka_unit_test(given_loads),
 		cmocka_unit_test_setup_teardown(three_sources, begin, end),
 		cmocka_unit_test_setup_teardown(unknown, begin, end),
+		cmocka_unit_test_setup_teardown(others_without_stalls, begin, end),
 		cmocka_unit_test(given),
 		cmocka_unit_test(given_wrongly),
 		cmocka_unit_test(given_by_name),

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "count/pmu/pmu.h"
@@ -252,6 +253,54 @@ static void hybrid(void **state)
 	assert_int_equal(f.pmu.sums.reads.unread, 0);
 }
 
+/* No events for stalls: they stay look-ahead's, the dirty fraction is the socket's all the same. */
+static void dirty_fraction_alone(void **state)
+{
+	static const uint64_t counts[][1] = {{100}, {1000}, {150}, {1100}};
+	struct nve_epoch e;
+
+	(void)state;
+	f.plan.sets = 0;
+	f.plan.boxes = 2;
+	f.plan.box[0] = (struct nve_pmu_box_event){.code = {.type = 20}, .written = true};
+	f.plan.box[1] = (struct nve_pmu_box_event){.code = {.type = 20}};
+	set_up((struct nve_pmu_config){.uncore = true});
+	assert_int_equal(nve_pmu_open(&f.pmu, 4711, true), 0);
+	assert_true(nve_pmu_is_open(&f.pmu));
+	assert_int_equal(f.script.opens, 0);
+	for (int i = 0; i < 4; i++)
+		script_read(&f.script, 20 * MS, 20 * MS, 1, counts[i]);
+	/* nothing is known yet */
+	e = settle_one(20 * MS, 5);
+	assert_int_equal(e.stall_ns, 77);
+	assert_int_equal(e.stall_wb_ns, 77 / 4);
+	usleep(EPOCH_NS / 1000);
+	e = settle_one(20 * MS, 5);
+	assert_int_equal(e.stall_ns, 77);
+	assert_int_equal(e.stall_wb_ns, 77 / 2);
+	assert_int_equal(e.latency_ps, 150000);
+	assert_int_equal(f.pmu.sums.epochs + f.pmu.sums.looked_ns + f.pmu.sums.clamps, 0);
+	assert_int_equal(atomic_load(&f.pmu.loads.counted_ns), 154);
+	nve_pmu_close(&f.pmu);
+	assert_int_equal(f.script.opens, f.script.closes);
+}
+
+/* Nor for the dirty fraction: both stay what they are, and sampled loads share out what they are.
+ */
+static void addresses_alone(void **state)
+{
+	struct nve_epoch e;
+
+	(void)state;
+	f.plan.sets = 0;
+	set_up((struct nve_pmu_config){.loads = true});
+	assert_int_equal(nve_pmu_open(&f.pmu, 4711, true), 0);
+	e = settle_one(20 * MS, 5);
+	assert_true(e.stall_ns == 77 && e.stall_wb_ns == 7 && e.latency_ps == 150000);
+	assert_int_equal(atomic_load(&f.pmu.loads.counted_ns), 77);
+	assert_int_equal(atomic_load(&f.pmu.loads.counted_wb_ns), 7);
+}
+
 /* A load event that waits for walks, too, keeps the latency that the program sees. */
 static void latency_of_loads(void **state)
 {
@@ -301,6 +350,8 @@ int main(void)
 		cmocka_unit_test_setup(refused_threads, begin),
 		cmocka_unit_test_setup(thread_dies_between, begin),
 		cmocka_unit_test_setup(hybrid, begin),
+		cmocka_unit_test_setup(dirty_fraction_alone, begin),
+		cmocka_unit_test_setup(addresses_alone, begin),
 		cmocka_unit_test_setup(latency_of_loads, begin),
 		cmocka_unit_test_setup(socket_wide, begin),
 	};

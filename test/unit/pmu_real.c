@@ -235,7 +235,7 @@ static void samples_fill_the_ring(void **state)
 	if (fd == -EOPNOTSUPP)
 		skip();
 	assert_true(fd >= 0);
-	assert_int_equal(perf->map(perf->world, fd, (1 + RING_PAGES) * page_bytes, &ring), 0);
+	assert_int_equal(perf->map(perf->world, fd, (1 + RING_PAGES) * page_bytes, 0, &ring), 0);
 	assert_int_equal(perf->enable(perf->world, fd), 0);
 	work(2 * ROUNDS);
 	assert_true(count_samples(ring, page_bytes) >= 3);

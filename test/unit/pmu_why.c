@@ -13,7 +13,10 @@ static const char *why(int error, enum nve_pmu_scope scope, int paranoid, bool h
 	const struct nve_pmu_world world = {
 		.paranoid = paranoid, .paranoid_known = paranoid < 100, .hypervisor = hypervisor};
 
-	nve_pmu_why(error, scope, &world, text, sizeof(text));
+	struct nve_reason reason;
+
+	nve_pmu_why(error, scope, &world, &reason);
+	nve_reason_join(&reason, text, sizeof(text));
 	return text;
 }
 

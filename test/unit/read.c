@@ -69,13 +69,14 @@ static struct nve_snapshot make_snapshot(int pid, const char *wlat)
 		.wall_ns = 5000000000,
 		.ended_by = "exit",
 		.emulated = true,
-		.sources = {.stall = "look-ahead",
-			    .dirty = "look-ahead",
-			    .latency = "probe",
-			    .addresses = "none",
-			    .dirty_why = "no \"uncore\""},
+		.sources =
+			{.of = {[NVE_QUANTITY_STALL] = {.name = "look-ahead", .how = "by a test"},
+				[NVE_QUANTITY_DIRTY] = {.name = "look-ahead",
+							.no_better = {"no \"uncore\"", "get one"}},
+				[NVE_QUANTITY_LATENCY] = {.name = "probe"},
+				[NVE_QUANTITY_ADDRESSES] = {.name = "none"},
+				[NVE_QUANTITY_TRAFFIC] = {.name = "look-ahead"}}},
 		.timer_source = "cpu-time timer",
-		.traffic_source = "look-ahead",
 		.uncore_reads = 71,
 		.machine = {.cpu = "a CPU",
 			    .dram_lat_ps = 150001,
@@ -174,8 +175,11 @@ static void test_back_as_written(void **state)
 	assert_int_equal(p->machine.w_milli, 7317);
 	assert_int_equal(p->machine.calibrated_at_s, 0);
 	assert_string_equal(p->machine.dram_lat_origin, "NVM_DRAM_LAT");
-	assert_string_equal(p->sources.latency, "probe");
-	assert_string_equal(p->sources.dirty_why, "no \"uncore\"");
+	assert_string_equal(p->sources.of[NVE_QUANTITY_STALL].how, "by a test");
+	assert_string_equal(p->sources.of[NVE_QUANTITY_LATENCY].name, "probe");
+	assert_string_equal(p->sources.of[NVE_QUANTITY_DIRTY].why, "no \"uncore\"");
+	assert_string_equal(p->sources.of[NVE_QUANTITY_DIRTY].mend, "get one");
+	assert_string_equal(p->sources.of[NVE_QUANTITY_TRAFFIC].mend, "");
 	assert_int_equal(p->sources.uncore_reads, 71);
 	assert_int_equal(p->threads_total, 5);
 	assert_int_equal(p->threads_not_listed, 3);

@@ -179,17 +179,19 @@ static struct nve_snapshot filled_snapshot(void)
 		.wall_ns = UINT64_MAX,
 		.ended_by = "exit",
 		.emulated = true,
-		.sources = {.stall = "hardware counters",
-			    .dirty = "look-ahead",
-			    .latency = "look-ahead",
-			    .addresses = "none",
-			    .dirty_why = "uncore_imc: \"no\""},
+		.sources = {.of = {[NVE_QUANTITY_STALL] = {.name = "hardware counters",
+							   .how = "by a test"},
+				   [NVE_QUANTITY_DIRTY] = {.name = "look-ahead",
+							   .no_better = {"uncore_imc: \"no\"",
+									 "get one"}},
+				   [NVE_QUANTITY_LATENCY] = {.name = "look-ahead"},
+				   [NVE_QUANTITY_ADDRESSES] = {.name = "none"},
+				   [NVE_QUANTITY_TRAFFIC] = {.name = "look-ahead"}}},
 		.counter_events = "a row",
 		.uncore_reads = 71,
 		.uncore_clamps = 72,
 		.uncore_failures = 73,
 		.timer_source = "cpu-time timer",
-		.traffic_source = "look-ahead",
 		.threads_total = 5,
 		.threads_not_listed = 3,
 		.foreign_threads = 9,
@@ -270,8 +272,13 @@ static void test_head(void **state)
 	at = expect_line(at, "\"latency\": \"look-ahead\"");
 	at = expect_line(at, "\"timer\": \"cpu-time timer\"");
 	at = expect_line(at, "\"counter_events\": \"a row\"");
+	at = expect_line(at, "\"how\": {");
+	at = expect_line(at, "\"stall_time\": \"by a test\"");
+	at = expect_line(at, "\"why_not_better\": {");
 	at = expect_line(at, "\"stall_time\": \"\"");
 	at = expect_line(at, "\"dirty_fraction\": \"uncore_imc: \\\"no\\\"\"");
+	at = expect_line(at, "\"mend\": {");
+	at = expect_line(at, "\"dirty_fraction\": \"get one\"");
 	at = expect_line(at, "\"reads\": 71");
 	expect_line(at, "\"failures\": 73");
 }
@@ -335,7 +342,7 @@ static void test_native_run(void **state)
 	memset(&s.totals, 0, sizeof(s.totals));
 	s.thread_count = 0;
 	s.timeline.total = NULL;
-	s.sources.stall = NULL;
+	s.sources.of[NVE_QUANTITY_STALL].name = NULL;
 	write_report(&s);
 	expect_line(NULL,
 		    "\"emulated\": \"no\",\n  \"why_not\": \"no timer: RLIMIT_SIGPENDING is 0\"");

@@ -56,16 +56,36 @@ static void play_close(void *world, int fd)
 	s->closes++;
 }
 
-static int play_map(void *world, int fd, size_t bytes, void **ring)
+/* Where the ring's first page has said, and of a size that the kernel takes. */
+static int map_area(struct script *s, size_t bytes, uint64_t offset, void **area)
+{
+	const struct perf_event_mmap_page *head = s->ring;
+
+	if (s->area_error)
+		return s->area_error;
+	assert_non_null(head);
+	assert_int_equal(head->aux_offset, offset);
+	assert_int_equal(head->aux_size, bytes);
+	assert_true(offset >= head->data_offset + head->data_size);
+	assert_true(bytes && !(bytes & (bytes - 1)));
+	s->area = *area = calloc(1, bytes);
+	assert_non_null(*area);
+	s->maps++;
+	return 0;
+}
+
+static int play_map(void *world, int fd, size_t bytes, uint64_t offset, void **ring)
 {
 	struct script *s = world;
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	struct perf_event_mmap_page *head;
 
 	assert_true(fd >= 100);
+	if (offset)
+		return map_area(s, bytes, offset, ring);
 	if (s->map_error)
 		return s->map_error;
-	head = calloc(1, bytes);
+	s->ring = head = calloc(1, bytes);
 	assert_non_null(head);
 	head->data_offset = page;
 	head->data_size = s->map_nothing ? 0 : bytes - page;

@@ -20,8 +20,9 @@ struct script_open {
 struct script {
 	int open_error[SCRIPT_OPENS]; /* of the n-th open; 0: succeeds */
 	int always;                   /* of all opens from now on */
-	int enable_error, map_error;
-	bool map_nothing; /* rings hold no data */
+	int enable_error, map_error, area_error;
+	void *ring, *area; /* mapped last */
+	bool map_nothing;  /* rings hold no data */
 	unsigned opens, closes, enables, maps, unmaps;
 	struct script_open open[SCRIPT_OPENS];
 

@@ -38,9 +38,9 @@ static void close_event(void *world, int fd)
 	syscall(SYS_close, fd);
 }
 
-static int map_ring(void *world, int fd, size_t bytes, void **ring)
+static int map_ring(void *world, int fd, size_t bytes, uint64_t offset, void **ring)
 {
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, (off_t)offset);
 
 	(void)world;
 	if (at == MAP_FAILED)

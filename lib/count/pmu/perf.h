@@ -9,6 +9,7 @@
 
 #include <linux/perf_event.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct nve_perf {
 	/* Returns a close-on-exec descriptor. tid -1: whatever runs on cpu; cpu -1: wherever the
@@ -19,8 +20,9 @@ struct nve_perf {
 	/* Starts counting: the leader and its group. */
 	int (*enable)(void *world, int fd);
 	void (*close)(void *world, int fd);
-	/* The events of one group's ring of samples; NULL and -errno. */
-	int (*map)(void *world, int fd, size_t bytes, void **ring);
+	/* The event's ring of samples, at offset 0, or the area of packets, where the ring's first
+	 * page says that it is to be; NULL and -errno. */
+	int (*map)(void *world, int fd, size_t bytes, uint64_t offset, void **ring);
 	void (*unmap)(void *world, void *ring, size_t bytes);
 	void *world; /* handed to each of them */
 };

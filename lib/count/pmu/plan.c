@@ -25,8 +25,10 @@ static const struct nve_pmu_event *event_of(const struct nve_pmu_row *row, enum 
 	return row->roles[role].name ? &row->roles[role] : NULL;
 }
 
-static void add_role(struct nve_pmu_set *set, enum nve_pmu_role role, const struct nve_pmu_code *c)
+static void add_role(struct nve_pmu_set *set, enum nve_pmu_role role, const struct nve_pmu_code *c,
+		     const char *event)
 {
+	nve_format(set->event[set->count], sizeof(set->event[0]), "%s", event);
 	set->role[set->count] = role;
 	set->code[set->count++] = *c;
 }
@@ -51,7 +53,7 @@ static int add_roles(struct nve_pmu_set *set, const struct nve_pmu_row *row, uin
 			continue;
 		}
 		code = nve_pmu_event_code(event, type);
-		add_role(set, role, &code);
+		add_role(set, role, &code, event->name);
 	}
 	return missing;
 }
@@ -94,6 +96,7 @@ static unsigned split(const char *text, char separator, char part[LIST_MAX][TERM
 struct box {
 	struct nve_pmu_code code[LIST_MAX];
 	unsigned count;
+	const char *text; /* that they were encoded from */
 };
 
 typedef int encode_fn(const char *root, const char *pmu, const char *text,
@@ -106,6 +109,7 @@ static int encode_list(const char *root, const char *pmu, const char *text, char
 	unsigned n = split(text, separator, part);
 	int rc = n ? 0 : -ENOENT;
 
+	box->text = text;
 	for (box->count = 0; !rc && box->count < n; box->count++)
 		rc = encode(root, pmu, part[box->count], &box->code[box->count]);
 	return rc;
@@ -144,6 +148,8 @@ static void add_box(struct nve_pmu_plan *plan, const char *root, const char *pmu
 
 	if (encode_pair(root, pmu, u, pair) || nve_pmu_sysfs_cpus(root, pmu, mask, CPU_WORDS))
 		return;
+	for (int i = 0; i < 2 && !plan->boxes; i++)
+		nve_format(plan->box_event[i], sizeof(plan->box_event[i]), "%s", pair[i].text);
 	for (int cpu = 0; cpu < CPU_WORDS * 64; cpu++) {
 		if (mask[cpu / 64] >> cpu % 64 & 1)
 			add_on_cpu(plan, pair, cpu);
@@ -168,26 +174,26 @@ static void find_boxes(struct nve_pmu_plan *plan, const char *root, const struct
 
 /* Is there one for an event beside the set? One too many, and the kernel lets them take turns. */
 static bool have_counter(const struct nve_pmu_machine *machine, const struct nve_pmu_row *row,
-			 const struct nve_pmu_set *set)
+			 unsigned used)
 {
 	if (row->sampler != NVE_PMU_SAMPLER_PEBS)
 		return true;
-	return set->count < row->counters &&
-	       !(machine->smt && row->quirks & NVE_PMU_QUIRK_SMT_HALVES);
+	return used < row->counters && !(machine->smt && row->quirks & NVE_PMU_QUIRK_SMT_HALVES);
 }
 
-/* Without it all else goes on. */
+/* Without it all else goes on. used: of the core's counters. */
 static void find_loads(struct nve_pmu_plan *plan, const struct nve_pmu_machine *machine,
-		       const struct nve_pmu_kind *kind)
+		       const struct nve_pmu_kind *kind, unsigned used)
 {
-	const char *pmu = nve_pmu_sampled_pmu(kind);
-	uint32_t type;
+	unsigned i = plan->loads;
 
-	if (!kind->row->roles[NVE_PMU_LOADS].name || !nve_pmu_sampled_is_read(kind->row) || !pmu ||
-	    !have_counter(machine, kind->row, &plan->set[plan->sets - 1]) ||
-	    nve_pmu_sysfs_type(machine->sysfs, pmu, &type))
+	if (!kind->row->roles[NVE_PMU_LOADS].name || !have_counter(machine, kind->row, used) ||
+	    nve_pmu_sampled_event(kind, NVE_PMU_LOADS, machine->sysfs, &plan->load[i]))
 		return;
-	plan->load[plan->loads++] = nve_pmu_sampled_event(kind->row, NVE_PMU_LOADS, type);
+	plan->load_pmu[i] = nve_pmu_sampled_pmu(kind);
+	nve_format(plan->load_event[i], sizeof(plan->load_event[i]), "%s",
+		   kind->row->roles[NVE_PMU_LOADS].name);
+	plan->loads++;
 }
 
 int nve_pmu_plan_make(const struct nve_pmu_machine *machine, struct nve_pmu_plan *plan)
@@ -199,14 +205,15 @@ int nve_pmu_plan_make(const struct nve_pmu_machine *machine, struct nve_pmu_plan
 	memset(plan, 0, sizeof(*plan));
 	nve_format(plan->cpu, sizeof(plan->cpu), "%s", n ? kinds[0].row->name : machine->id.name);
 	for (size_t i = 0; i < n; i++) {
-		rc = make_set(machine, &kinds[i], &plan->set[plan->sets]);
-		if (rc)
-			return rc;
-		plan->sets++;
-		find_loads(plan, machine, &kinds[i]);
+		int one = make_set(machine, &kinds[i], &plan->set[i]);
+
+		rc = i && rc ? rc : one;
+		find_loads(plan, machine, &kinds[i], one ? 0 : plan->set[i].count);
 		plan->approximate |= (kinds[i].row->quirks & NVE_PMU_QUIRK_APPROXIMATE) != 0;
 	}
-	if (!rc)
+	/* One kind of cores alone would leave the other's time without a figure. */
+	plan->sets = rc ? 0 : (unsigned)n;
+	if (n)
 		find_boxes(plan, machine->sysfs, kinds[0].row);
 	return rc;
 }
@@ -230,13 +237,16 @@ static int find_role(const char *text, size_t length)
 	return -1;
 }
 
-static int add_given(struct nve_pmu_plan *plan, int role, const struct nve_pmu_code *code)
+static int add_given(struct nve_pmu_plan *plan, int role, const struct nve_pmu_code *code,
+		     const char *event)
 {
 	struct nve_pmu_set *set = &plan->set[0];
+	char *box_event = plan->box_event[role == NVE_PMU_ROLES];
 
 	if (role >= NVE_PMU_ROLES) {
 		if (plan->boxes == NVE_PMU_BOX_EVENTS)
 			return -EINVAL;
+		nve_format(box_event, sizeof(plan->box_event[0]), "%s", event);
 		plan->box[plan->boxes++] =
 			(struct nve_pmu_box_event){*code, 0, role == NVE_PMU_ROLES};
 		return 0;
@@ -245,7 +255,7 @@ static int add_given(struct nve_pmu_plan *plan, int role, const struct nve_pmu_c
 		if (set->role[i] == (enum nve_pmu_role)role)
 			return -EINVAL;
 	}
-	add_role(set, role, code);
+	add_role(set, role, code, event);
 	return 0;
 }
 
@@ -280,6 +290,7 @@ static int add_given_loads(struct nve_pmu_plan *plan, char *event, const struct 
 
 	if (!rc)
 		rc = encode_given(event, pfm, &load->code);
+	nve_format(plan->load_event[0], sizeof(plan->load_event[0]), "%s", event);
 	plan->loads = !rc;
 	return rc;
 }
@@ -302,7 +313,7 @@ static int parse_one(const char *text, size_t length, const struct nve_pfm *pfm,
 	if (role == NVE_PMU_LOADS)
 		return add_given_loads(plan, event, pfm);
 	rc = encode_given(event, pfm, &code);
-	return rc ? rc : add_given(plan, role, &code);
+	return rc ? rc : add_given(plan, role, &code, event);
 }
 
 static bool has_role(const struct nve_pmu_set *set, enum nve_pmu_role role)
@@ -314,8 +325,8 @@ static bool has_role(const struct nve_pmu_set *set, enum nve_pmu_role role)
 	return false;
 }
 
-/* Stall there must be; hits without misses say nothing; and one kind of socket-wide events alone is
- * no ratio. */
+/* Something there must be; hits and misses say nothing without stalls, nor hits without misses; and
+ * one kind of socket-wide events alone is no ratio. */
 static int check_given(struct nve_pmu_plan *plan)
 {
 	struct nve_pmu_set *set = &plan->set[0];
@@ -325,8 +336,10 @@ static int check_given(struct nve_pmu_plan *plan)
 
 	for (unsigned i = 0; i < plan->boxes; i++)
 		written += plan->box[i].written;
-	if (!has_role(set, NVE_PMU_STALL) || (hit && !miss) ||
-	    (plan->boxes && (!written || written == plan->boxes)))
+	plan->sets = set->count > 0;
+	if ((plan->sets && !has_role(set, NVE_PMU_STALL)) || (hit && !miss) ||
+	    (plan->boxes && (!written || written == plan->boxes)) ||
+	    !(plan->sets || plan->boxes || plan->loads))
 		return -EINVAL;
 	set->formula = has_role(set, NVE_PMU_L2_HIT) ? NVE_PMU_FORMULA_LOAD_RATIO
 		       : miss                        ? NVE_PMU_FORMULA_L2_RATIO
@@ -342,7 +355,6 @@ int nve_pmu_plan_parse(const char *text, const struct nve_pfm *pfm, struct nve_p
 	memset(plan, 0, sizeof(*plan));
 	nve_format(plan->cpu, sizeof(plan->cpu), "NVM_PMU_EVENTS");
 	plan->given = true;
-	plan->sets = 1;
 	for (*bad = text; !rc;) {
 		size_t length = strcspn(*bad, ",");
 

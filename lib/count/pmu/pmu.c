@@ -70,7 +70,7 @@ int nve_pmu_probe(const struct nve_perf *perf, const struct nve_pmu_plan *plan,
 int nve_pmu_probe_loads(const struct nve_perf *perf, const struct nve_pmu_plan *plan)
 {
 	struct nve_pmu_loads loads = {.open = false};
-	int rc = nve_pmu_loads_open(&loads, perf, plan->load, plan->loads, 0);
+	int rc = nve_pmu_loads_open(&loads, perf, plan->load, plan->loads, 0, false);
 
 	nve_pmu_loads_close(&loads, perf);
 	return rc;
@@ -80,11 +80,13 @@ int nve_pmu_probe_loads(const struct nve_perf *perf, const struct nve_pmu_plan *
 static void tell(int rc, _Atomic bool *told, const char *what)
 {
 	const struct nve_pmu_world world = {.paranoid_known = false};
-	char why[200];
+	struct nve_reason reason;
+	char why[NVE_SOURCE_WHY_BYTES];
 
 	if (rc == -ESRCH || atomic_exchange(told, true))
 		return;
-	nve_pmu_why(rc, NVE_PMU_SCOPE_THREAD, &world, why, sizeof(why));
+	nve_pmu_why(rc, NVE_PMU_SCOPE_THREAD, &world, &reason);
+	nve_reason_join(&reason, why, sizeof(why));
 	nve_log(NVE_LOG_WARN, "%s: %s", what, why);
 }
 
@@ -97,15 +99,17 @@ static void tell_uncounted(int rc, bool opened)
 		      "comes from look-ahead instead");
 }
 
-/* Once in the thread's life: its ring outlives monitors that are stopped for a while. */
-static void open_loads(struct nve_pmu *p, int tid)
+/* Hardly ever more than once in the thread's life: its ring outlives monitors that are stopped for
+ * a while. */
+static void open_loads(struct nve_pmu *p)
 {
 	int rc;
 
-	if (!state.config.loads || !nve_pmu_loads_wanted() || atomic_load(&p->loads.open))
+	if (!state.config.loads || !nve_pmu_loads_wanted() || atomic_load(&p->loads.open) ||
+	    p->sums.loads.refused)
 		return;
 	rc = nve_pmu_loads_open(&p->loads, state.config.perf, state.config.plan->load,
-				state.config.plan->loads, tid);
+				state.config.plan->loads, p->tid, p->in_own_table);
 	if (!rc)
 		return;
 	p->sums.loads.refused = 1;
@@ -120,6 +124,7 @@ int nve_pmu_open(struct nve_pmu *p, int tid, bool in_own_table)
 	int rc = state.on ? 0 : -ENODEV;
 
 	p->in_own_table = in_own_table;
+	p->tid = tid;
 	p->uncore.away_from_low = !in_own_table;
 	p->unread = 0;
 	for (unsigned i = 0; !rc && i < plan->sets; i++)
@@ -134,7 +139,7 @@ int nve_pmu_open(struct nve_pmu *p, int tid, bool in_own_table)
 		return rc;
 	}
 	atomic_store(&p->open, true);
-	open_loads(p, tid);
+	open_loads(p);
 	return 0;
 }
 
@@ -152,6 +157,7 @@ void nve_pmu_close(struct nve_pmu *p)
 		return;
 	atomic_store(&p->open, false);
 	close_groups(p);
+	nve_pmu_loads_release(&p->loads, state.config.perf);
 	nve_uncore_leave(&state.uncore, &p->uncore);
 }
 
@@ -169,7 +175,8 @@ void nve_pmu_forget(struct nve_pmu *p)
 
 void nve_pmu_take_loads(struct nve_pmu *p, bool last)
 {
-	nve_pmu_loads_take(&p->loads, state.config.epoch_ns, last, &p->sums.loads);
+	nve_pmu_loads_take(&p->loads, state.config.perf, state.config.epoch_ns, last,
+			   &p->sums.loads);
 }
 
 void nve_pmu_end(struct nve_pmu *p)
@@ -229,6 +236,8 @@ int nve_pmu_read(struct nve_pmu *p, struct nve_pmu_pending pending, bool last)
 		return rc;
 	}
 	p->unread = 0;
+	open_loads(p);
+	nve_pmu_loads_restart(&p->loads, state.config.perf);
 	looked_ns = NVE_MIN(p->pool_ns, pending.looked_ns);
 	p->pool_ns -= looked_ns;
 	p->sums.looked_ns += looked_ns;
@@ -262,24 +271,35 @@ static uint32_t dirty_ppm(struct nve_pmu *p, const struct nve_epoch *e)
 	return ppm < 0 ? e->dirty_ppm : (uint32_t)ppm;
 }
 
-void nve_pmu_apply(struct nve_pmu *p, struct nve_pmu_pending *pending, struct nve_epoch *e)
+/* Counts are no samples. */
+static void apply_stall(struct nve_pmu *p, const struct nve_pmu_pending *pending,
+			struct nve_epoch *e)
 {
 	p->sums.epochs++;
 	p->sums.ahead_stall_ns += e->stall_ns;
 	p->sums.ahead_stall_wb_ns += e->stall_wb_ns;
 	e->stall_ns = take_stall(p, pending, e->cpu_ns);
-	e->stall_wb_ns = nve_pmu_formula_stall_wb(e->stall_ns, dirty_ppm(p, e));
-	atomic_fetch_add(&p->loads.counted_ns, e->stall_ns);
-	atomic_fetch_add(&p->loads.counted_wb_ns, e->stall_wb_ns);
-	/* Counts are no samples; and who told the dirty fraction is not kept for each epoch. */
 	e->stall_se_ns = 0;
-	if (state.config.uncore)
-		e->dirty_se_ppm = 0;
 	/* A miss is what the rate was measured with: one of DRAM's latency. */
 	if (!nve_pmu_formula_sees_walks(state.config.plan->set[0].formula)) {
 		e->latency_ps = e->dram_lat_ps;
 		e->latency_se_ps = 0;
 	}
+}
+
+void nve_pmu_apply(struct nve_pmu *p, struct nve_pmu_pending *pending, struct nve_epoch *e)
+{
+	bool counted = state.config.plan->sets > 0;
+
+	if (counted)
+		apply_stall(p, pending, e);
+	if (counted || state.config.uncore)
+		e->stall_wb_ns = nve_pmu_formula_stall_wb(e->stall_ns, dirty_ppm(p, e));
+	/* Who told the dirty fraction is not kept for each epoch. */
+	if (state.config.uncore)
+		e->dirty_se_ppm = 0;
+	atomic_fetch_add(&p->loads.counted_ns, e->stall_ns);
+	atomic_fetch_add(&p->loads.counted_wb_ns, e->stall_wb_ns);
 	pending->cpu_ns -= e->cpu_ns;
 }
 

@@ -1,7 +1,8 @@
 /*
- * The hardware-counter provider: stall time and dirty fraction of a thread, exact, from events that
- * the kernel counts for it. Each monitor opens its thread's events in its own file table and reads
- * them when it settles epochs; the program's handler has nothing to do with them.
+ * The hardware-counter provider: stall time, dirty fraction and addresses of a thread, or those of
+ * them that its plan has events for, from what the kernel counts and samples for it. Each monitor
+ * opens its thread's events in its own file table and reads them when it settles epochs; the
+ * program's handler has nothing to do with them.
  *
  * Counters cannot tell the program from the handler in the same thread. The handler's spinning
  * touches no memory that misses; what it does miss are look-ahead's touches, which are timed one by
@@ -47,6 +48,7 @@ struct nve_pmu_sums {
 struct nve_pmu {
 	_Atomic bool open;
 	bool in_own_table;
+	int tid;
 	struct nve_pmu_group group[NVE_PMU_KINDS];
 	struct nve_uncore_set uncore;
 	unsigned unread;  /* in a row */

@@ -65,3 +65,27 @@ void nve_pmu_ring_done(const struct nve_pmu_ring *r, uint64_t at)
 {
 	__atomic_store_n(&r->page->data_tail, at, __ATOMIC_RELEASE);
 }
+
+uint64_t nve_pmu_ring_plan_area(const struct nve_pmu_ring *r, uint64_t bytes)
+{
+	struct perf_event_mmap_page *page = r->page;
+
+	page->aux_offset = page->data_offset + page->data_size;
+	page->aux_size = bytes;
+	return page->aux_offset;
+}
+
+uint64_t nve_pmu_ring_area_tail(const struct nve_pmu_ring *r)
+{
+	return r->page->aux_tail;
+}
+
+uint64_t nve_pmu_ring_area_head(const struct nve_pmu_ring *r)
+{
+	return __atomic_load_n(&r->page->aux_head, __ATOMIC_ACQUIRE);
+}
+
+void nve_pmu_ring_area_done(const struct nve_pmu_ring *r, uint64_t at)
+{
+	__atomic_store_n(&r->page->aux_tail, at, __ATOMIC_RELEASE);
+}

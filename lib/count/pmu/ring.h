@@ -39,4 +39,16 @@ int nve_pmu_ring_next(const struct nve_pmu_ring *r, uint64_t head, uint64_t *at,
 /* All before at has been read: the kernel may write there. */
 void nve_pmu_ring_done(const struct nve_pmu_ring *r, uint64_t at);
 
+/*
+ * Beside the ring, an area of so many bytes (a power of two) into which the hardware writes what
+ * the kernel has no records for. Asks for it, at an offset of the event's mapping, which is
+ * returned: then it can be mapped there.
+ */
+uint64_t nve_pmu_ring_plan_area(const struct nve_pmu_ring *r, uint64_t bytes);
+
+/* As those of records: from where to where it is filled, and up to where it has been read. */
+uint64_t nve_pmu_ring_area_tail(const struct nve_pmu_ring *r);
+uint64_t nve_pmu_ring_area_head(const struct nve_pmu_ring *r);
+void nve_pmu_ring_area_done(const struct nve_pmu_ring *r, uint64_t at);
+
 #endif

@@ -64,6 +64,8 @@ struct nve_pmu_event {
 	uint64_t config, config1;
 	unsigned precise_ip; /* of a sampled event */
 	const char *source;  /* of the encoding, where pfm is NULL */
+	/* the same as "field=value,...", to be placed by the PMU's format/ files; or NULL */
+	const char *terms;
 };
 
 /* A family of PMUs outside of the cores, one box or many, to be summed: socket-wide counts. */

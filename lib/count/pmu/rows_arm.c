@@ -12,11 +12,17 @@
 	[NVE_PMU_ALL_MISSES] = EVENT("LL_CACHE_MISS_RD", "LL_CACHE_MISS_RD", 0x37, 0)
 #define MEM_STALL                                                                                  \
 	[NVE_PMU_STALL] = EVENT("STALL_BACKEND_MEM", "STALL_BACKEND_MEM", 0x4005, 0)
-/* 33: loads, 34: stores, 16: jitter, so that loops do not resonate with the period */
+/*
+ * 33: loads, 34: stores, 16: jitter, so that loops do not resonate with the period. Loads that take
+ * less than 64 cycles are left out: no memory is as near, and they would fill the buffer.
+ */
+#define SPE_TERMS(what) what "_filter=1,jitter=1,min_latency=64"
 #define SPE                                                                                        \
 	[NVE_PMU_LOADS] = {.name = "SPE loads", .config = 0x200010000,                             \
+			   .terms = SPE_TERMS("load"),                                             \
 			   .source = "Linux drivers/perf/arm_spe_pmu.c"},                          \
 	[NVE_PMU_STORES] = {.name = "SPE stores", .config = 0x400010000,                           \
+			    .terms = SPE_TERMS("store"),                                           \
 			    .source = "Linux drivers/perf/arm_spe_pmu.c"}
 
 #define CMN                                                                                        \

@@ -1,9 +1,13 @@
 #include "count/pmu/sampled.h"
 
+#include <errno.h>
 #include <stddef.h>
 
-/* Of all operations; IBS takes multiples of 16. */
-enum { OPERATIONS_PERIOD = 400000 };
+#include "count/pmu/sysfs.h"
+
+/* Of all operations; IBS takes multiples of 16, SPE of 256. Of packets the kernel tells so many at
+ * a time, besides whenever the thread leaves its core. */
+enum { OPERATIONS_PERIOD = 400128, WATERMARK_BYTES = 4096 };
 
 const char *nve_pmu_sampled_pmu(const struct nve_pmu_kind *kind)
 {
@@ -14,37 +18,53 @@ const char *nve_pmu_sampled_pmu(const struct nve_pmu_kind *kind)
 	return sampler == NVE_PMU_SAMPLER_PEBS ? kind->pmu : samplers[sampler];
 }
 
-bool nve_pmu_sampled_is_read(const struct nve_pmu_row *row)
+/* Terms that the PMU's format/ files have no place for leave the row's own encoding. */
+static void encode(const struct nve_pmu_event *event, const char *root, const char *pmu,
+		   uint32_t type, struct nve_pmu_code *code)
 {
-	return row->sampler != NVE_PMU_SAMPLER_SPE;
+	if (!event->terms || nve_pmu_sysfs_encode(root, pmu, event->terms, code))
+		*code = nve_pmu_event_code(event, type);
 }
 
-struct nve_pmu_sampled nve_pmu_sampled_event(const struct nve_pmu_row *row, enum nve_pmu_role role,
-					     uint32_t type)
+int nve_pmu_sampled_event(const struct nve_pmu_kind *kind, enum nve_pmu_role role, const char *root,
+			  struct nve_pmu_sampled *s)
 {
-	struct nve_pmu_sampled s = {.code = nve_pmu_event_code(&row->roles[role], type),
-				    .period = NVE_PMU_MISS_PERIOD};
+	const struct nve_pmu_event *event = &kind->row->roles[role];
+	enum nve_pmu_sampler sampler = kind->row->sampler;
+	const char *pmu = nve_pmu_sampled_pmu(kind);
+	uint32_t type = PERF_TYPE_RAW;
+	int rc = pmu ? nve_pmu_sysfs_type(root, pmu, &type) : -ENODEV;
 
+	*s = (struct nve_pmu_sampled){.period = NVE_PMU_MISS_PERIOD};
+	if (rc)
+		s->code = nve_pmu_event_code(event, type);
+	else
+		encode(event, root, pmu, type, &s->code);
 	/* A latency as config1: all loads that take as long, whoever serves them. */
-	s.all_sources = s.code.config[1] != 0;
-	if (row->sampler == NVE_PMU_SAMPLER_PEBS)
-		return s;
-	s.period = OPERATIONS_PERIOD;
-	s.whole = row->sampler == NVE_PMU_SAMPLER_IBS;
-	s.all_sources = true;
-	return s;
+	s->all_sources = s->code.config[1] != 0;
+	if (sampler != NVE_PMU_SAMPLER_PEBS) {
+		s->period = OPERATIONS_PERIOD;
+		s->whole = sampler == NVE_PMU_SAMPLER_IBS;
+		s->packets = sampler == NVE_PMU_SAMPLER_SPE;
+		s->all_sources = true;
+	}
+	return rc ? -ENODEV : 0;
 }
 
 void nve_pmu_attr_sampled(const struct nve_pmu_sampled *event, struct perf_event_attr *attr)
 {
 	nve_pmu_attr_thread(&event->code, attr);
 	attr->sample_period = event->period;
-	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT;
-	if (event->all_sources)
-		attr->sample_type |= PERF_SAMPLE_DATA_SRC;
 	attr->precise_ip = event->code.precise_ip & 3;
 	if (event->whole)
 		attr->exclude_kernel = attr->exclude_hv = 0;
+	if (event->packets) {
+		attr->aux_watermark = WATERMARK_BYTES;
+		return;
+	}
+	attr->sample_type = PERF_SAMPLE_IP | PERF_SAMPLE_ADDR | PERF_SAMPLE_WEIGHT;
+	if (event->all_sources)
+		attr->sample_type |= PERF_SAMPLE_DATA_SRC;
 }
 
 bool nve_pmu_source_is_memory(uint64_t source)

@@ -35,17 +35,25 @@ static bool is_sampled(enum nve_pmu_role role)
 	return role == NVE_PMU_LOADS || role == NVE_PMU_STORES;
 }
 
-static void make_attr(const struct nve_pmu_kind *kind, enum nve_pmu_role role,
-		      const struct nve_pmu_code *code, struct perf_event_attr *attr)
+/* The attr, and the code in it. -ENODEV: the kernel has no PMU for it. */
+static int make_attr(const struct world *w, const struct nve_pmu_kind *kind, enum nve_pmu_role role,
+		     struct nve_pmu_code *code, struct perf_event_attr *attr)
 {
 	struct nve_pmu_sampled sampled;
+	uint32_t type = PERF_TYPE_RAW;
+	int rc = 0;
 
-	if (!is_sampled(role)) {
-		nve_pmu_attr_thread(code, attr);
-		return;
+	if (is_sampled(role)) {
+		rc = nve_pmu_sampled_event(kind, role, w->root, &sampled);
+		*code = sampled.code;
+		nve_pmu_attr_sampled(&sampled, attr);
+		return rc;
 	}
-	sampled = nve_pmu_sampled_event(kind->row, role, code->type);
-	nve_pmu_attr_sampled(&sampled, attr);
+	if (kind->pmu)
+		rc = nve_pmu_sysfs_type(w->root, kind->pmu, &type);
+	*code = nve_pmu_event_code(&kind->row->roles[role], type);
+	nve_pmu_attr_thread(code, attr);
+	return rc == -ENOENT ? -ENODEV : rc;
 }
 
 static void try_role(struct world *w, const struct nve_pmu_kind *kind, enum nve_pmu_role role)
@@ -55,24 +63,18 @@ static void try_role(struct world *w, const struct nve_pmu_kind *kind, enum nve_
 	bool is_core = pmu == kind->pmu;
 	struct nve_pmu_trial *trial;
 	struct perf_event_attr attr;
-	uint32_t type = PERF_TYPE_RAW;
-	int rc = 0;
 
 	if (!event->name)
 		return;
 	trial = &w->trials[w->count++];
-	if (pmu)
-		rc = nve_pmu_sysfs_type(w->root, pmu, &type);
 	*trial = (struct nve_pmu_trial){
 		.pmu = pmu ? pmu : "raw",
 		.what = nve_pmu_role_name(role),
 		.event = event->name,
-		.code = nve_pmu_event_code(event, type),
-		.error = rc == -ENOENT ? -ENODEV : rc,
 	};
-	if (rc && !is_core)
+	trial->error = make_attr(w, kind, role, &trial->code, &attr);
+	if (trial->error && !is_core)
 		return;
-	make_attr(kind, role, &trial->code, &attr);
 	try_attr(w->perf, &attr, 0, -1, trial);
 }
 

@@ -1,9 +1,10 @@
-/* Why the kernel does not let somebody count, and what mends it: one line for people. Pure. */
+/* Why the kernel does not let somebody count, and what mends it: for people. Pure. */
 #ifndef NVE_COUNT_PMU_WHY_H
 #define NVE_COUNT_PMU_WHY_H
 
 #include <stdbool.h>
-#include <stddef.h>
+
+#include "count/source.h"
 
 enum nve_pmu_scope {
 	NVE_PMU_SCOPE_THREAD, /* own threads, user space only: perf_event_paranoid up to 2 */
@@ -18,8 +19,8 @@ struct nve_pmu_world {
 	bool hypervisor; /* the CPU says that it is a virtual one */
 };
 
-/* -errno of perf_event_open or read as text: what it means, and the mend after a semicolon. */
-void nve_pmu_why(int error, enum nve_pmu_scope scope, const struct nve_pmu_world *world, char *buf,
-		 size_t size);
+/* What -errno of perf_event_open or read means, and what mends it. */
+void nve_pmu_why(int error, enum nve_pmu_scope scope, const struct nve_pmu_world *world,
+		 struct nve_reason *reason);
 
 #endif

@@ -88,30 +88,39 @@ static void put_cost(struct nve_html *h, const struct nve_totals *t)
 	close_card(h);
 }
 
-static void put_source(struct nve_html *h, const char *name, const char *source, const char *why)
+static void put_note(struct nve_html *h, const char *before, const char *text)
+{
+	if (!text || !text[0])
+		return;
+	nve_html_put(h, "<p class=\"why\">");
+	nve_html_put(h, before);
+	nve_html_text(h, text);
+	nve_html_put(h, "</p>");
+}
+
+static void put_source(struct nve_html *h, const char *name, const struct nve_view_source *s)
 {
 	nve_html_put(h, "<tr>");
 	nve_html_element(h, "th scope=\"row\"", name);
 	nve_html_put(h, "<td>");
-	nve_html_text(h, source && source[0] ? source : "none");
-	if (why && why[0])
-		nve_html_element(h, "p class=\"why\"", why);
+	nve_html_text(h, s->name && s->name[0] ? s->name : "none");
+	put_note(h, "read: ", s->how);
+	put_note(h, "no better: ", s->why);
+	put_note(h, "mend: ", s->mend);
 	nve_html_put(h, "</td></tr>\n");
 }
 
 static void put_sources(struct nve_html *h, const struct nve_view_process *p)
 {
 	open_card(h, "Sources");
-	put_source(h, "stall time", p->sources.stall, p->sources.stall_why);
-	put_source(h, "dirty fraction", p->sources.dirty, p->sources.dirty_why);
-	put_source(h, "latency", p->sources.latency, "");
-	put_source(h, "addresses", p->sources.addresses, p->sources.addresses_why);
-	put_source(h, "traffic", p->sources.traffic, "");
-	put_source(h, "timer", p->sources.timer, "");
+	for (int q = 0; q < NVE_QUANTITIES; q++)
+		put_source(h, nve_quantity_label((enum nve_quantity)q), &p->sources.of[q]);
+	put_source(h, "timer", &(struct nve_view_source){.name = p->sources.timer});
 	if (p->sources.counter_events[0])
-		put_source(h, "counter events", p->sources.counter_events, "");
+		put_source(h, "counter events",
+			   &(struct nve_view_source){.name = p->sources.counter_events});
 	if (p->replay[0])
-		put_source(h, "replay of", p->replay, "");
+		put_source(h, "replay of", &(struct nve_view_source){.name = p->replay});
 	close_card(h);
 }
 
