@@ -1,9 +1,10 @@
 /*
  * counters [SECONDS]: what the monitor pays to read a thread's hardware counters at the end of an
  * epoch: the provider's own functions, read and apply, of a thread whose core it takes for that (as
- * monitors do), of one that runs on another core meanwhile, and of one that sleeps. Hardware events
- * where this machine has them, else software events, which take the same way through the kernel but
- * for the counters' registers. One JSON object on stdout.
+ * monitors do), of one that runs on another core meanwhile, and of one that sleeps; and what all
+ * that an epoch's end brings about costs a thread that computes (epochs.h). Hardware events where
+ * this machine has them, else software events, which take the same way through the kernel but for
+ * the counters' registers. One JSON object on stdout.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -18,6 +19,7 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "count/pmu/pmu.h"
+#include "epochs.h"
 
 enum { BATCH = 50, BATCHES_MAX = 20000, WAKE_US = 1000 };
 
@@ -128,6 +130,23 @@ static double measure(enum where where, double seconds, const cpu_set_t *all)
 	return (double)took_ns[n / 2] / reads;
 }
 
+static struct nve_pmu reader;
+
+static int open_reader(int tid)
+{
+	return nve_pmu_open(&reader, tid, true);
+}
+
+static void settle_reader(void)
+{
+	settle(&reader);
+}
+
+static void close_reader(void)
+{
+	nve_pmu_close(&reader);
+}
+
 static bool choose(struct nve_pmu_plan *plan, const char **kind)
 {
 	const char *bad;
@@ -145,7 +164,8 @@ static bool choose(struct nve_pmu_plan *plan, const char **kind)
 int main(int argc, char **argv)
 {
 	static struct nve_pmu_plan plan;
-	double seconds = argc > 1 ? atof(argv[1]) : 1, near, apart, sleeping;
+	const struct epochs_reader epochs = {open_reader, settle_reader, close_reader};
+	double seconds = argc > 1 ? atof(argv[1]) : 1, near, apart, sleeping, whole, switches, read;
 	const char *kind;
 	cpu_set_t all;
 
@@ -161,11 +181,14 @@ int main(int argc, char **argv)
 					       .epoch_ns = 20000000});
 	if (sched_getaffinity(0, sizeof(all), &all))
 		return 1;
-	near = measure(NEAR, seconds / 2, &all);
+	near = measure(NEAR, seconds / 4, &all);
 	apart = measure(APART, seconds / 4, &all);
 	sleeping = measure(SLEEPING, seconds / 4, &all);
+	if (epochs_measure(&epochs, first_cpu(&all), seconds / 4, &whole, &switches, &read))
+		return 1;
 	printf("{\"kind\": \"%s\", \"events\": %u, \"near_ns\": %.1f, \"apart_ns\": %.1f, "
-	       "\"sleeping_ns\": %.1f}\n",
-	       kind, plan.set[0].count, near, apart, sleeping);
+	       "\"sleeping_ns\": %.1f, \"whole_ns\": %.1f, \"switch_ns\": %.1f, "
+	       "\"read_ns\": %.1f}\n",
+	       kind, plan.set[0].count, near, apart, sleeping, whole, switches, read);
 	return near > 0 && apart > 0 && sleeping > 0 ? 0 : 1;
 }

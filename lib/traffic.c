@@ -16,6 +16,8 @@ static const char *source = "none", *how = "";
 
 static const char by_look_ahead[] =
 	"the lines that the same windows bring in and write back, 64 bytes each";
+static const char no_counters[] = "counters are read once an epoch by a monitor; a device is "
+				  "served in the thread, at its ticks";
 static const char unlimited[] = "no bandwidth is emulated: NVM_RBW and NVM_WBW set no limit";
 
 static bool is_known(const struct nve_calibration *c)
@@ -136,6 +138,8 @@ void nve_traffic_tell(struct nve_source *s)
 	nve_source_set(s, source, how);
 	if (!strcmp(source, "none"))
 		nve_reason_set(&s->no_better, unlimited, "");
+	else if (how == by_look_ahead)
+		nve_reason_set(&s->no_better, no_counters, "");
 }
 
 void nve_traffic_foretell(const struct nve_options *o, const char *no_ahead, struct nve_source *s)
@@ -143,10 +147,7 @@ void nve_traffic_foretell(const struct nve_options *o, const char *no_ahead, str
 	bool is_set = o->rbw_bytes_per_s || o->wbw_bytes_per_s || nve_presets_have_bandwidth(o);
 
 	nve_source_set(s, "none", "");
-	if (!is_set)
-		nve_reason_set(&s->no_better, unlimited, "");
-	else if (no_ahead)
-		nve_reason_set(&s->no_better, no_ahead, "");
-	else
+	if (is_set && !no_ahead)
 		nve_source_set(s, "look-ahead", by_look_ahead);
+	nve_reason_set(&s->no_better, !is_set ? unlimited : no_ahead ? no_ahead : no_counters, "");
 }

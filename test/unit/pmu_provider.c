@@ -2,10 +2,13 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/base.h"
+#include "base/log.h"
 #include "count/pmu/pmu.h"
 #include "scripted_perf.h"
 
@@ -214,6 +217,47 @@ static void refused_threads(void **state)
 	}
 }
 
+static int open_refused(int error)
+{
+	f.script.always = -error;
+	return nve_pmu_open(&f.pmu, 4711, true);
+}
+
+/* What is told of threads that are refused: one line for all of them, and none of those that have
+ * ended. */
+static void one_line_for_all(void **state)
+{
+	char said[1024];
+	ssize_t length;
+	int ends[2], status;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(pipe(ends), 0);
+	child = fork();
+	if (!child) {
+		dup2(ends[1], STDERR_FILENO);
+		nve_log_setup(NVE_LOG_WARN, NULL);
+		open_refused(ESRCH);
+		dprintf(ends[1], "|");
+		open_refused(EMFILE);
+		open_refused(EPERM);
+		_exit(0);
+	}
+	assert_true(child > 0);
+	close(ends[1]);
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	length = read(ends[0], said, sizeof(said) - 1);
+	close(ends[0]);
+	assert_true(length > 0);
+	said[length] = '\0';
+	assert_int_equal(said[0], '|');
+	assert_non_null(strstr(said, "could not be opened for some threads"));
+	assert_non_null(strstr(said, "no file descriptors left; raise RLIMIT_NOFILE"));
+	assert_ptr_equal(strchr(said, '\n'), said + length - 1);
+}
+
 /* It is born, its monitor opens, it dies, its monitor reads. */
 static void thread_dies_between(void **state)
 {
@@ -341,6 +385,8 @@ static void socket_wide(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		/* before anybody else is refused */
+		cmocka_unit_test_setup(one_line_for_all, begin),
 		cmocka_unit_test_setup(counters_replace_look_ahead, begin),
 		cmocka_unit_test_setup(several_epochs, begin),
 		cmocka_unit_test_setup(late_reads, begin),

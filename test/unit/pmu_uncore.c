@@ -100,6 +100,29 @@ static void more_written_than_fetched(void **state)
 	nve_uncore_leave(&f.uncore, &f.set[0]);
 }
 
+/* Counts that step back, by a little of scaling or by others' reset, tell nothing; the next do. */
+static void stepped_back(void **state)
+{
+	(void)state;
+	plan_boxes(1000, 500, 0, 0);
+	ask(0);
+	wait_epochs(2);
+	plan_boxes(1100, 520, 0, 0);
+	assert_int_equal(ask(0), 200000);
+	wait_epochs(2);
+	plan_boxes(1200, 510, 0, 0);
+	assert_int_equal(ask(0), 200000);
+	wait_epochs(2);
+	plan_boxes(1100, 520, 0, 0);
+	assert_int_equal(ask(0), 200000);
+	assert_int_equal(f.uncore.reads, 1);
+	assert_int_equal(f.uncore.clamps, 0);
+	wait_epochs(2);
+	plan_boxes(1200, 550, 0, 0);
+	assert_int_equal(ask(0), 300000);
+	nve_uncore_leave(&f.uncore, &f.set[0]);
+}
+
 /* The keeper's thread sleeps: another opens a set of its own, and the first one closes its own. */
 static void keeper_sleeps(void **state)
 {
@@ -209,6 +232,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup(sums_over_sockets, begin),
 		cmocka_unit_test_setup(more_written_than_fetched, begin),
+		cmocka_unit_test_setup(stepped_back, begin),
 		cmocka_unit_test_setup(keeper_sleeps, begin),
 		cmocka_unit_test_setup(refused, begin),
 		cmocka_unit_test_setup(reads_that_fail, begin),
