@@ -197,6 +197,32 @@ static void doubt(void **state)
 	assert_true(taken[1] > 3 * taken[0]);
 }
 
+/* Where few windows meet a miss, those that do not are followed as soon by the next as those that
+ * do: neither kind's word is believed for longer. */
+static void rare_misses(void **state)
+{
+	int gap = 0, since_miss = 0, windows[2] = {0}, samples[2] = {0};
+
+	(void)state;
+	nve_budget_start(&b, RUN_AHEAD);
+	for (int i = 0; i < 20000; i++) {
+		int octave = choose(SAMPLE_NS, PERCENT, true, false);
+
+		gap++;
+		if (octave < 0)
+			continue;
+		windows[since_miss > 4]++;
+		samples[since_miss > 4] += gap;
+		since_miss = since_miss == 15 ? 0 : since_miss + 1;
+		took(octave, !since_miss, 0, since_miss % 2 * 0.2);
+		nve_budget_charge(&b, (int64_t)WINDOW_NS << 2 * octave);
+		gap = 0;
+	}
+	assert_true(windows[0] > 100 && windows[1] > 100);
+	assert_in_range(samples[1] * 100 / windows[1], 70 * samples[0] / windows[0],
+			140 * samples[0] / windows[0]);
+}
+
 /* Where the program is delayed by more than twice what windows cost, they are at each sample, of
  * all lengths that its delay pays for, and no tokens are spent. */
 static void delay_pays(void **state)
@@ -326,6 +352,7 @@ int main(void)
 		cmocka_unit_test(no_budget_no_window),
 		cmocka_unit_test(credit),
 		cmocka_unit_test(doubt),
+		cmocka_unit_test(rare_misses),
 		cmocka_unit_test(disturbed),
 		cmocka_unit_test(too_early),
 		cmocka_unit_test(delay_pays),

@@ -12,7 +12,11 @@ enum {
 	USUAL_SHARE_PPM = 600000,
 	LONG_SHARE_PPM = 250000,
 	REST_MAX_NS = 1000000,
-	IDLE_WINDOWS = 4,     /* in a row without a miss: then a quarter will do */
+	/* In a row without a miss: then a quarter will do. So many that a program whose misses are
+	 * rare has none of these rows by chance: the windows that follow one are late, what has
+	 * been learned in it is believed for longer than what others have taught, and the stall
+	 * time comes out too small. */
+	IDLE_WINDOWS = 32,
 	EXPECTED_WINDOWS = 8, /* in a row that told nothing new: then half will do */
 	NEWS_WINDOWS = 8,     /* after one that contradicts as many */
 	TELLING_MISSES = 16,  /* of fewer the written part says little */
