@@ -21,8 +21,9 @@ file(STRINGS ${changes} newest LIMIT_COUNT 1)
 if(NOT newest MATCHES "^nvmemu \\(${PROJECT_VERSION}\\) ")
 	message(FATAL_ERROR "${changes} does not begin with version ${PROJECT_VERSION}")
 endif()
-file(ARCHIVE_CREATE OUTPUT ${PROJECT_BINARY_DIR}/changelog.gz PATHS ${changes} FORMAT raw
-	COMPRESSION GZip COMPRESSION_LEVEL 9)
+# Without the time, which would make each build another.
+execute_process(COMMAND gzip -9nc ${changes} OUTPUT_FILE ${PROJECT_BINARY_DIR}/changelog.gz
+	COMMAND_ERROR_IS_FATAL ANY)
 install(FILES ${PROJECT_BINARY_DIR}/changelog.gz TYPE DOC)
 
 install(FILES ${PROJECT_BINARY_DIR}/nvmemu.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
