@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import resource
+import select
 import shutil
 import signal
 import subprocess
@@ -206,5 +207,33 @@ before = len(rows(broken.read_text()))
 assert f"--runs {broken}" in interrupt(signal.SIGTERM, "--runs", str(broken))
 assert len(rows(broken.read_text())) >= before + 4
 interrupt(signal.SIGHUP)
+
+
+# On a terminal a line tells how far it is and how long it will take, and goes; nowhere else.
+def on_terminal(*args):
+    main, side = os.openpty()
+    with subprocess.Popen(arguments(*args), env=clean, stdin=side, stdout=subprocess.PIPE, stderr=side,
+                          text=True) as process:
+        os.close(side)
+        out = process.stdout.read()
+        assert process.wait() == 0, out
+    shown = b""
+    while select.select([main], [], [], 0)[0]:
+        try:
+            shown += os.read(main, 65536)
+        except OSError:
+            break
+    os.close(main)
+    return out, shown.decode()
+
+
+out, shown = on_terminal("--wlat", "200", "--repeat", "2")
+assert re.search(r"^ +DRAM +200 +2 ", out, re.M), out
+states = shown.split("\r\x1b[K")
+assert states[0] == states[-1] == "", states
+assert [re.search(r"\] (\d) of 4\b", state).group(1) for state in states[1:-1]] == list("0123"), states
+assert any(re.search(r"\d of 4, [\dm]+s left: ", state) for state in states), states
+assert all(len(state) < 80 for state in states), states
+assert run("--wlat", "200", "--repeat", "1").stderr == ""
 
 shutil.rmtree(work)
