@@ -13,8 +13,10 @@ Targets: error at most 5 %, with 1 and 2 threads. A chase beside a stream under 
 interleaved); for the eye, what it takes alone under the cap (the tool's own cost), what both take
 natively together, and what is moved in all."""
 
+import contextlib
 import json
 import os
+import subprocess
 
 from common import BUILD, Failure, Table, median, progress, run_emulated, run_native
 
@@ -32,6 +34,8 @@ def add_options(parser):
     parser.add_argument("--threads", default="1 2")
     parser.add_argument("--rounds", type=int, default=3, help="of interleaved runs")
     parser.add_argument("--no-chase", dest="chase", action="store_false", help="streams alone")
+    parser.add_argument("--beside-hog", action="store_true",
+                        help="beside a process that computes on one of the processors")
     parser.add_argument("--mib", type=int, default=128, help="of each array")
 
 
@@ -110,9 +114,25 @@ def chase_rows(options, table, targets, cap):
               targets.judge(median(beside) <= 1.05 * median(alone)))
 
 
+@contextlib.contextmanager
+def hog():
+    """A busy loop on the last of the processors that we may use."""
+    with subprocess.Popen(["sh", "-c", "while :; do :; done"]) as process:
+        os.sched_setaffinity(process.pid, {max(os.sched_getaffinity(0))})
+        try:
+            yield
+        finally:
+            process.kill()
+
+
 def run(options, targets):
     if not os.path.exists(STREAMER):
         raise Failure("the build made no " + STREAMER)
+    with hog() if options.beside_hog else contextlib.nullcontext():
+        return all_rows(options, targets)
+
+
+def all_rows(options, targets):
     table = Table([("what", 26, ""), ("threads", 7, "%d"), ("cap GB/s", 8, "%g"),
                    ("STREAM GB/s", 11, "%.2f"), ("device GB/s", 11, "%.3f"), ("error %", 7, "%+.1f"),
                    ("from", 6, "%+.1f"), ("to", 6, "%+.1f"), ("bytes", 6, "%.3f"),

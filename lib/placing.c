@@ -14,6 +14,7 @@
 #include "base/base.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "count/ahead/ahead.h"
 #include "counters.h"
 #include "emu/thread.h"
 #include "heap/alloc.h"
@@ -340,7 +341,7 @@ static void meet(uint32_t id)
 }
 
 /* What is on NVM in an arena: its site's blocks, or those of all sites without a line. */
-static bool is_on_nvm(uint32_t id)
+static bool arena_is_on_nvm(uint32_t id)
 {
 	struct nve_heap_arena arena;
 	uint8_t kept;
@@ -355,7 +356,7 @@ static void bind_arena(uint32_t arena, void *start, uint64_t bytes)
 {
 	int rc;
 
-	if (!binds() || !is_on_nvm(arena))
+	if (!binds() || !arena_is_on_nvm(arena))
 		return;
 	rc = bind_to_node(start, bytes);
 	if (!rc)
@@ -421,15 +422,25 @@ void *nve_placing_malloc(size_t size, const struct nve_caller *caller)
 	return p;
 }
 
+static enum nve_tier tier_at(uint64_t addr)
+{
+	struct nve_heap_place place;
+
+	nve_heap_find(addr, &place);
+	return tier_of(place.kind, place.site);
+}
+
 static void wait_for(uint64_t addr, double accesses, double dirty)
 {
 	struct nve_thread *t = nve_thread_self;
-	struct nve_heap_place place;
 
-	if (!t)
-		return;
-	nve_heap_find(addr, &place);
-	nve_tiers_add(&t->tiers, accesses, dirty, tier_of(place.kind, place.site));
+	if (t)
+		nve_tiers_add(&t->tiers, accesses, dirty, tier_at(addr));
+}
+
+static bool is_on_nvm(uint64_t addr)
+{
+	return tier_at(addr) == NVE_TIER_NVM;
 }
 
 static void end_window(double stall_share)
@@ -452,8 +463,10 @@ void nve_placing_begin(void)
 {
 	static const struct nve_waits_sink sink = {wait_for, end_window};
 
-	if (state.on)
-		nve_counters_set_waits_sink(&sink);
+	if (!state.on)
+		return;
+	nve_counters_set_waits_sink(&sink);
+	nve_ahead_count_traffic_of(is_on_nvm);
 }
 
 static void fill_line(struct nve_placement_snapshot *s, uint32_t i)

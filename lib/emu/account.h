@@ -26,4 +26,13 @@ uint64_t nve_account_tick(struct nve_thread *t, struct nve_account *a);
 /* May it move more than the device does, so that it is to be looked at more often? */
 bool nve_account_wants_fine(const struct nve_thread *t);
 
+/* Has the thread run for so long since its last tick that one must have missed it? Threads that
+ * work for less than a tick at a time may do so in between for long. sample_ns: from one to the
+ * next. */
+bool nve_account_lost_tick(const struct nve_thread *t, uint64_t ran_ns, uint64_t sample_ns);
+
+/* How long after such a look the next one is due, of wall time: longer where a row of them has
+ * found the thread waiting (so many), or moving nothing. */
+uint64_t nve_account_fine_ns(const struct nve_thread *t, uint32_t waits);
+
 #endif

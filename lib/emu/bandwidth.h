@@ -20,6 +20,7 @@ struct nve_bandwidth {
 	int timer_id;          /* of the finer ticks; valid where there is one */
 	_Atomic bool has_timer;
 	uint32_t waits; /* finer ticks in a row that found the thread waiting */
+	uint32_t idle;  /* ticks of either kind in a row that found that it moves nothing */
 	struct nve_corewait corewait;
 	/* since the last epoch ended */
 	struct nve_stream_bytes moved;
@@ -58,8 +59,8 @@ uint64_t nve_bandwidth_serve(struct nve_bandwidth *b, uint64_t slot,
 bool nve_bandwidth_wants_fine(const struct nve_stream_bytes *rate, bool known);
 
 /* How long after such a look the next one is due, of wall time. waits: how many in a row have found
- * the thread waiting for something, which may be over any moment: a small part of the time that it
- * has waited. */
+ * the thread waiting for something, or at work in a cache, which may be over any moment: a small
+ * part of the time that it has done so. */
 uint64_t nve_bandwidth_fine_ns(uint32_t waits);
 
 /* The epoch ends: adds its traffic and delay to *epoch. */

@@ -29,7 +29,6 @@ enum {
 	SLEEP_MIN_NS = 1000000000, /* mode auto spins below: a stalled core is a busy core */
 	SLEEP_MARGIN_NS = 1000000,
 	NEW_PAGES = 32,
-	TICK_LOST_NS = 30000000, /* without a tick: it came together with a finer one */
 };
 
 static struct {
@@ -358,7 +357,7 @@ static void charge(struct nve_thread *t, uint64_t cost_ns, uint64_t saved_ns)
 
 /* A thread that may move more than the device does is looked at more often: its traffic is
  * accounted for while it still is in the same loop, and its delay comes in smaller portions. */
-static void arm_fine(struct nve_thread *t, uint64_t after_ns)
+static void arm_fine(struct nve_thread *t, uint32_t waits)
 {
 	if (state.config.replay || !nve_account_wants_fine(t))
 		return;
@@ -366,7 +365,7 @@ static void arm_fine(struct nve_thread *t, uint64_t after_ns)
 	    nve_timer_make(CLOCK_MONOTONIC, SIGNAL, &state.fine, &t->bandwidth.timer_id))
 		return;
 	t->bandwidth.has_timer = true;
-	nve_timer_arm(t->bandwidth.timer_id, after_ns);
+	nve_timer_arm(t->bandwidth.timer_id, nve_account_fine_ns(t, waits));
 }
 
 static void on_timer(struct nve_thread *t, ucontext_t *uc)
@@ -414,7 +413,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	nve_regions_go_on(&t->regions, nve_tsc(), t->mark_ns);
 	nve_handover_leave_tick(t, tick.running, t->mark_ns);
 	nve_timer_arm(t->timer_id, state.sample_ns);
-	arm_fine(t, nve_bandwidth_fine_ns(0));
+	arm_fine(t, 0);
 }
 
 /* When the next tick is to come, after the delay that is served now. */
@@ -430,19 +429,18 @@ static uint64_t tick_after_ns(const struct nve_thread *t)
 static void on_fine(struct nve_thread *t, ucontext_t *uc)
 {
 	uint64_t enter_ns = cpu_ns(), at_ns = wall_ns(), ran_ns = enter_ns - t->mark_ns;
-	uint64_t served_ns = 0, delay_ns, spent_ns, hooks_ns;
+	uint64_t served_ns = 0, delay_ns, spent_ns, hooks_ns, tsc = nve_tsc();
 	struct nve_account traffic = {.uc = uc, .time.now_ns = emulated_ns(t)};
 	struct nve_thread_times now;
 	enum nve_restart blocked = nve_restart_kind(uc);
-	uint64_t tsc = nve_tsc();
 	bool running;
 
 	if (nve_handover_is_busy(t)) {
-		arm_fine(t, nve_bandwidth_fine_ns(0));
+		arm_fine(t, 0);
 		return;
 	}
 	nve_regions_check(&t->regions, tsc, enter_ns);
-	if (ran_ns > TICK_LOST_NS) {
+	if (nve_account_lost_tick(t, ran_ns, state.sample_ns)) {
 		on_timer(t, uc);
 		return;
 	}
@@ -477,7 +475,7 @@ static void on_fine(struct nve_thread *t, ucontext_t *uc)
 	 * beginning. */
 	t->bandwidth.waits = blocked ? t->bandwidth.waits + 1 : 0;
 	if (blocked != NVE_RESTART_EINTR)
-		arm_fine(t, nve_bandwidth_fine_ns(t->bandwidth.waits));
+		arm_fine(t, t->bandwidth.waits);
 }
 
 static bool is_fine(const siginfo_t *info)
@@ -549,6 +547,8 @@ int nve_inject_start(struct nve_thread *t)
 	rc = nve_timer_arm(t->timer_id, state.sample_ns);
 	if (rc)
 		nve_inject_stop(t);
+	else
+		arm_fine(t, 0);
 	return rc;
 }
 

@@ -65,6 +65,19 @@ traffic = report["totals"]["traffic"]
 assert traffic["read_bytes"] < 0.2 * traffic["written_bytes"], traffic
 assert 0.25 < traffic["written_bytes"] / moved(result, "written_bytes") < 2.5, (traffic, result)
 
+# With a guidance file what counts is on memory that it puts on NVM: the arrays are anonymous.
+place = fresh() / "place"
+placed = LIMITS | {"NVM_PLACE": str(place)}
+place.write_text("default @ dram\nanonymous @ nvm\n")
+result, report = stream("copy", placed)
+traffic = report["totals"]["traffic"]
+assert 0.25 < traffic["read_bytes"] / moved(result, "read_bytes") < 2.5, (traffic, result)
+place.write_text("default @ nvm\nanonymous @ dram\n")
+result, report = stream("copy", placed)
+traffic = report["totals"]["traffic"]
+assert traffic["read_bytes"] < 0.05 * moved(result, "read_bytes"), (traffic, result)
+assert traffic["cpu_ns"]["by_rate"] > 0, traffic
+
 # A dry run counts, and delays nobody; its record has what the report has.
 folder = fresh()
 dry = LIMITS | {"NVM_INJECT": "off", "NVM_RECORD": str(folder / "run.rec")}

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/base.h"
 #include "count/ahead/reach.h"
 
 enum { READ_IP = 1, WRITE_IP = 2, MOVE_IP = 3, HERE = 1 << 20 };
@@ -17,6 +18,13 @@ static enum nve_reach_line probe(void *ctx, uint64_t id)
 	assert_ptr_equal(ctx, &lines);
 	probes++;
 	return id >= cached_from && id < cached_to ? NVE_REACH_CACHED : NVE_REACH_MISSED;
+}
+
+static uint64_t counts_below = UINT64_MAX; /* ids that count */
+
+static bool below(uint64_t addr)
+{
+	return addr / NVE_LINE_BYTES < counts_below;
 }
 
 static struct nve_line *touch(uint64_t id, uint64_t ip, uint32_t step)
@@ -38,7 +46,7 @@ static void write_to(struct nve_line *line)
 
 static void count(uint32_t first, uint32_t last)
 {
-	const struct nve_reach_world world = {probe, &lines, 12345};
+	const struct nve_reach_world world = {probe, below, &lines, 12345};
 
 	probes = 0;
 	nve_reach_count(&lines, first, last, &world, &out);
@@ -49,6 +57,7 @@ static int setup(void **state)
 	(void)state;
 	nve_lines_clear(&lines, 4000);
 	cached_from = cached_to = 0;
+	counts_below = UINT64_MAX;
 	return 0;
 }
 
@@ -157,6 +166,46 @@ static void many_instructions(void **state)
 	assert_true(out.read == 0 && probes == 0);
 }
 
+/* One of two streams is in memory whose traffic does not count, and a part of the other misses. */
+static void some_memory(void **state)
+{
+	(void)state;
+	counts_below = 2 * HERE;
+	cached_from = 2 * HERE;
+	cached_to = UINT64_MAX;
+	for (uint32_t i = 0; i < 100; i++) {
+		touch(HERE + i, READ_IP, 10 * i);
+		write_to(touch(2 * HERE + i, WRITE_IP, 10 * i + 5));
+		touch(3 * HERE + 99 * i * i, MOVE_IP, 10 * i + 6)->missed = true;
+		touch(4 * HERE + i, 4, 10 * i + 7)->streaming = true;
+	}
+	count(100, 900);
+	assert_true(out.stream_read == 80 && out.stream_written == 0);
+	assert_true(out.read == 0 && out.written == 0);
+	assert_true(out.probes == 4 && out.probes_missed == 4);
+	assert_true(out.heads == 4 && out.head[0].ip == READ_IP);
+	counts_below = HERE;
+	count(100, 900);
+	assert_true(out.stream_read == 0 && out.read == 0 && out.heads == 0 && probes == 0);
+}
+
+/* Later, where an instruction accesses another place: as far beyond that. */
+static void heads(void **state)
+{
+	uint64_t id;
+
+	(void)state;
+	for (uint32_t i = 0; i < 100; i++)
+		touch(HERE - i, READ_IP, 10 * i);
+	count(100, 900);
+	assert_int_equal(out.heads, 4);
+	id = nve_reach_ahead(&out.head[0], (uint64_t)HERE * 10 * NVE_LINE_BYTES + 7, 12345);
+	assert_in_range(id, HERE * 10 - 1024, HERE * 10 - 512);
+	out.head[0].beyond = 512;
+	id = nve_reach_ahead(&out.head[0], (uint64_t)HERE * 10 * NVE_LINE_BYTES, 12345);
+	assert_in_range(id, HERE * 10 + 512, HERE * 10 + 1024);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +216,8 @@ int main(void)
 		cmocka_unit_test_setup(no_stream, setup),
 		cmocka_unit_test_setup(non_temporal, setup),
 		cmocka_unit_test_setup(many_instructions, setup),
+		cmocka_unit_test_setup(some_memory, setup),
+		cmocka_unit_test_setup(heads, setup),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

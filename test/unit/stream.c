@@ -52,6 +52,19 @@ static void look(uint64_t ip, double read, double written, uint32_t probes, uint
 	memcpy(registers, kept, sizeof(kept));
 }
 
+/* The same, with a stream that goes on. */
+static void look_at_head(uint64_t ip, uint32_t probes, uint32_t missed)
+{
+	struct nve_stream_loop *l;
+
+	look(ip, 1, 0, probes, missed, 10);
+	l = &stream.loop[0];
+	while (l->windows == 0)
+		l++;
+	l->lines.heads = 1;
+	l->lines.head[0] = (struct nve_stream_head){.ip = ip, .beyond = 512};
+}
+
 static struct nve_stream_bytes sample(uint64_t ip, double ns)
 {
 	return nve_stream_sample(&stream, ip, registers, ns);
@@ -230,15 +243,75 @@ static void waits(void **state)
 {
 	(void)state;
 	measure_rate();
-	near(nve_stream_rest(&stream, 250000).read, LINE * 50000.0);
-	near(nve_stream_rest(&stream, 15000).read, 0);
-	near(nve_stream_rest(&stream, 15000).read, 0);
+	near(nve_stream_rest(&stream, 250000, false).read, LINE * 50000.0);
+	near(nve_stream_rest(&stream, 15000, false).read, 0);
+	near(nve_stream_rest(&stream, 15000, false).read, 0);
 	near(sample(CODE, 250000).read, LINE * 50000.0);
 	/* it was in its loop for 2.75 ms of 3; then for 2.75 of 3.25, and ran all of it in between
 	 */
-	near(nve_stream_rest(&stream, 250000).read, LINE * 50000.0 * 2.75 / 3);
-	near(nve_stream_rest(&stream, 15000).read, 0);
-	near(nve_stream_rest(&stream, 2500000).read, LINE * 500000.0 * 2.75 / 3.25);
+	near(nve_stream_rest(&stream, 250000, false).read, LINE * 50000.0 * 2.75 / 3);
+	near(nve_stream_rest(&stream, 15000, false).read, 0);
+	near(nve_stream_rest(&stream, 2500000, false).read, LINE * 500000.0 * 2.75 / 3.25);
+}
+
+/* The time that it waits says nothing of where it runs: of each millisecond all but what its way to
+ * the wait takes. */
+static void waits_often(void **state)
+{
+	(void)state;
+	measure_rate();
+	for (int i = 0; i < 200; i++) {
+		sample(CODE, 500000);
+		near(nve_stream_rest(&stream, 500000, true).read, LINE * 100000.0);
+	}
+	/* one sample elsewhere, between two waits: where it will go on is known */
+	sample(ELSEWHERE, 20000);
+	assert_null(stream.at);
+	assert_true(nve_stream_rest(&stream, 500000, true).read > LINE * 90000.0);
+}
+
+/* What it would move where nothing is in a cache: worth a look. So is what it moved before. */
+static void rates_of_others(void **state)
+{
+	struct nve_stream_bytes b;
+	bool known;
+
+	(void)state;
+	measure_rate();
+	sample(ELSEWHERE, 20000);
+	b = nve_stream_rate(&stream, &known);
+	assert_true(known && b.read > 0.9 * LINE * 0.2 && b.read < LINE * 0.2);
+	for (int i = 0; i < 100; i++)
+		sample(ELSEWHERE, 4000000);
+	assert_true(nve_stream_rate(&stream, &known).read < 0.01 * LINE * 0.2);
+	setup(NULL);
+	stream.most = 0.05;
+	look_at_head(CODE, 4, 0);
+	sample(CODE, 500000);
+	b = nve_stream_rate(&stream, &known);
+	assert_true(!known);
+	near(b.read, LINE * 0.05);
+}
+
+/* Lines further on, read without a window: they say at once that another thing is true. */
+static void probed(void **state)
+{
+	(void)state;
+	assert_null(nve_stream_at(&stream, CODE));
+	assert_false(nve_stream_expects(&stream, CODE, 1, 1));
+	look_at_head(CODE, 4, 0);
+	assert_int_equal(nve_stream_at(&stream, CODE)->head[0].ip, CODE);
+	assert_true(nve_stream_expects(&stream, CODE, 1, 0));
+	assert_false(nve_stream_expects(&stream, CODE, 1, 1));
+	assert_false(nve_stream_expects(&stream, CODE, 0, 0));
+	sample(CODE, 500000);
+	iterate(100000);
+	near(sample(CODE, 500000).read, 0);
+	nve_stream_probed(&stream, CODE, 4, 4);
+	iterate(100000);
+	near(sample(CODE, 500000).read, LINE * 100000.0);
+	look(CODE, 1, 0, 0, 0, 10); /* none of its streams is seen: the old one stays */
+	assert_non_null(nve_stream_at(&stream, CODE));
 }
 
 /* Whose time goes by in system calls moves little of what its loop would. */
@@ -249,9 +322,9 @@ static void calls(void **state)
 	(void)state;
 	measure_rate();
 	for (int i = 0; i < 100; i++)
-		sum += nve_stream_rest(&stream, 4000000).read;
+		sum += nve_stream_rest(&stream, 4000000, false).read;
 	assert_true(sum < LINE * 0.2 * 20e6);
-	assert_true(nve_stream_rest(&stream, 4000000).read < LINE);
+	assert_true(nve_stream_rest(&stream, 4000000, false).read < LINE);
 }
 
 /* A rate that stands in for long is measured again, where that can be; less and less often where it
@@ -280,6 +353,23 @@ static void rates_age(void **state)
 	sample(CODE, 500000);
 	nve_stream_rate(&stream, &known);
 	assert_true(known);
+}
+
+/* Nor is a loop without a register that tells looked at forever. */
+static void never_measured(void **state)
+{
+	int unknown = 0;
+	bool known;
+
+	(void)state;
+	look(CODE, 1, 0, 8, 8, 10);
+	for (int i = 0; i < 1000; i++) {
+		nve_stream_rate(&stream, &known);
+		unknown += !known;
+		sample(CODE, 500000);
+	}
+	assert_true(stream.ns[NVE_STREAM_BY_REGISTERS] == 0);
+	assert_in_range(unknown, 10, 100);
 }
 
 /* A string instruction that is interrupted. */
@@ -363,8 +453,12 @@ int main(void)
 		cmocka_unit_test_setup(changes_its_mind, setup),
 		cmocka_unit_test_setup(model_stands_in, setup),
 		cmocka_unit_test_setup(waits, setup),
+		cmocka_unit_test_setup(waits_often, setup),
+		cmocka_unit_test_setup(rates_of_others, setup),
+		cmocka_unit_test_setup(probed, setup),
 		cmocka_unit_test_setup(calls, setup),
 		cmocka_unit_test_setup(rates_age, setup),
+		cmocka_unit_test_setup(never_measured, setup),
 		cmocka_unit_test_setup(rounds, setup),
 		cmocka_unit_test_setup(loops_apart, setup),
 		cmocka_unit_test_setup(many_loops, setup),

@@ -21,6 +21,7 @@
 #include "count/ahead/stop_names.h"
 #include "count/ahead/taught.h"
 #include "count/ahead/touch.h"
+#include "count/ahead/traffic.h"
 #include "count/ahead/waits.h"
 #include "count/ahead/window.h"
 
@@ -152,9 +153,9 @@ struct nve_ahead *nve_ahead_new(void)
 		return NULL;
 	a = (struct nve_ahead *)mem;
 	nve_budget_start(&a->budget, shared.machine.run_ahead);
-	a->stream.most = shared.most_lines_per_ns;
 	a->window = nve_window_init(mem + ahead_bytes(), &shared.machine, shared.learned,
 				    shared.predictor, shared.pages_ttl_ticks);
+	nve_traffic_begin(&a->stream, a->window, shared.most_lines_per_ns);
 	if (shared.sink)
 		a->misses = nve_misses_init(mem + ahead_bytes() + nve_window_bytes(), shared.sink);
 	return a;

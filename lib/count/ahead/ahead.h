@@ -99,6 +99,10 @@ void nve_ahead_charge(struct nve_ahead *a, int64_t cost_ns);
  * the most that one thread can move on this machine; 0: not known. */
 void nve_ahead_count_traffic(uint64_t bytes_per_s);
 
+/* Before the first thread, inside the fault guard then: of which memory lines count (no lock, and
+ * signal-safe). NULL, as at first: of all. */
+void nve_ahead_count_traffic_of(bool (*counts)(uint64_t addr));
+
 /* What the thread has moved in the last cpu_ns, which end in uc (NULL: it does not run any more),
  * or somewhere in the kernel. guard: as above. In the handler, after nve_ahead_sample() if that is
  * called at all. */

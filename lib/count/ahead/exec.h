@@ -43,6 +43,9 @@ int nve_mem_touch(struct nve_run *run, uint64_t addr, uint32_t size, uint32_t ki
 int nve_mem_load(const struct nve_run *run, uint64_t addr, size_t size, void *dst, bool *unknown);
 int nve_mem_store(struct nve_run *run, uint64_t addr, size_t size, const void *src, bool unknown);
 
+/* The register with the address of what a string instruction reads, or writes. */
+unsigned nve_string_register(const struct nve_insn *insn, bool writes);
+
 /* Announces a long operand by lines; a written one becomes unknown. */
 int nve_mem_touch_long(struct nve_run *run, uint64_t addr, uint32_t bytes, uint32_t kind);
 

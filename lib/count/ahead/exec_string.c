@@ -23,6 +23,11 @@ static bool uses_di(unsigned op)
 	return op != NVE_STRING_LODS;
 }
 
+unsigned nve_string_register(const struct nve_insn *insn, bool writes)
+{
+	return writes || !reads_si(insn->op) ? RDI : RSI;
+}
+
 static uint64_t source(const struct nve_run *run, const struct nve_insn *insn)
 {
 	uint64_t at = run->cpu->gpr[RSI];

@@ -104,6 +104,19 @@ int nve_interp_address(struct nve_interp *in, const struct nve_interp_world *wor
 	return 0;
 }
 
+int nve_interp_string_address(struct nve_interp *in, const struct nve_interp_world *world,
+			      const uint64_t gpr[16], uint64_t ip, bool writes, uint64_t *addr)
+{
+	const struct nve_insn *insn;
+	struct nve_run run = {.in = in, .overlay = &in->overlay, .world = world, .ip = ip};
+
+	nve_overlay_clear(&in->overlay);
+	if (fetch(&run, &insn) || insn->exec != nve_exec_string)
+		return -ENOENT;
+	*addr = gpr[nve_string_register(insn, writes)];
+	return 0;
+}
+
 static void tell_flow(const struct nve_run *run, const struct nve_insn *insn)
 {
 	struct nve_flow flow = nve_insn_flow(insn);

@@ -77,6 +77,11 @@ void nve_ahead_count_traffic(uint64_t bytes_per_s)
 	(void)bytes_per_s;
 }
 
+void nve_ahead_count_traffic_of(bool (*counts)(uint64_t addr))
+{
+	(void)counts;
+}
+
 struct nve_stream_bytes nve_ahead_traffic(struct nve_ahead *a, const ucontext_t *uc,
 					  uint64_t cpu_ns, bool in_kernel,
 					  void (*guard)(bool enter))

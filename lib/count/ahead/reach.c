@@ -46,7 +46,7 @@ static struct walk *find(struct walks *w, uint64_t ip, bool writes)
 	return &w->walk[w->count++];
 }
 
-static void add(struct walk *walk, const struct nve_line *line)
+static void add(struct walk *walk, const struct nve_line *line, bool counts)
 {
 	int64_t distance = (int64_t)(line->id - walk->last);
 
@@ -55,6 +55,8 @@ static void add(struct walk *walk, const struct nve_line *line)
 			      (distance >= -NEAR_LINES && distance <= NEAR_LINES);
 	walk->distance = distance;
 	walk->last = line->id;
+	if (!counts)
+		return;
 	walk->read += !line->unfetched;
 	walk->written += line->written;
 	if (!line->missed)
@@ -84,16 +86,26 @@ static uint64_t foremost(const struct walks *walks, const struct walk *w)
 	return w->last + (uint64_t)(sign * most);
 }
 
+uint64_t nve_reach_ahead(const struct nve_stream_head *head, uint64_t addr, uint64_t random)
+{
+	int64_t more = (int64_t)(random % PROBE_SPREAD);
+
+	return addr / NVE_LINE_BYTES + (uint64_t)(head->beyond + (head->beyond < 0 ? -more : more));
+}
+
 static void probe_walk(const struct walks *walks, const struct walk *w,
 		       const struct nve_reach_world *world, uint64_t random,
 		       struct nve_stream_lines *out)
 {
-	uint64_t ahead = PROBE_NEAREST + random % PROBE_SPREAD, from = foremost(walks, w);
-	uint64_t id = w->distance < 0 ? from - ahead : from + ahead;
-	enum nve_reach_line line = world->probe(world->ctx, id);
+	int64_t ahead = w->distance < 0 ? -PROBE_NEAREST : PROBE_NEAREST;
+	struct nve_stream_head head = {w->ip, (int64_t)(foremost(walks, w) - w->last) + ahead,
+				       w->writes};
+	enum nve_reach_line line =
+		world->probe(world->ctx, nve_reach_ahead(&head, w->last * NVE_LINE_BYTES, random));
 
 	out->probes += line != NVE_REACH_UNKNOWN;
 	out->probes_missed += line == NVE_REACH_MISSED;
+	out->head[out->heads++] = head;
 }
 
 /* Streams take turns: of a few each is probed more than once, since one line says little. */
@@ -106,7 +118,7 @@ static void probe_streams(const struct walks *w, const struct nve_reach_world *w
 	for (uint32_t i = 0; i < w->count * PROBES && left; i++) {
 		const struct walk *walk = &w->walk[(random + i) % w->count];
 
-		if (!is_stream(walk))
+		if (!is_stream(walk) || walk->read + walk->written <= 0)
 			continue;
 		random = random * 6364136223846793005u + 1442695040888963407u;
 		probe_walk(w, walk, world, random >> 33, out);
@@ -123,18 +135,20 @@ void nve_reach_count(const struct nve_lines *lines, uint32_t first_step, uint32_
 	for (uint32_t i = 0; i < lines->count; i++) {
 		const struct nve_line *line = &lines->line[i];
 		struct walk *walk;
+		bool counts;
 
 		if (line->first_step < first_step || line->first_step >= last_step)
 			continue;
+		counts = !world->counts || world->counts(line->id * NVE_LINE_BYTES);
 		/* Past the caches: no prefetcher, no doubt. */
 		if (line->streaming) {
-			out->written++;
+			out->written += counts;
 			continue;
 		}
 		walk = find(&walks, line->first_ip,
 			    line->written && line->written_step == line->first_step);
 		if (walk)
-			add(walk, line);
+			add(walk, line, counts);
 	}
 	for (uint32_t i = 0; i < walks.count; i++) {
 		const struct walk *w = &walks.walk[i];

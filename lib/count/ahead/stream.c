@@ -152,6 +152,8 @@ static struct nve_stream_loop *make(struct nve_stream *s)
 	}
 	if (s->at == oldest)
 		s->at = NULL;
+	if (s->last == oldest)
+		s->last = NULL;
 	memset(oldest, 0, sizeof(*oldest));
 	oldest->code = no_code;
 	oldest->used = s->samples;
@@ -183,16 +185,20 @@ static double from_memory(const struct nve_stream_loop *l)
 	return l->probes > 0 ? l->probes_missed / l->probes : 0;
 }
 
-/* Data that were in the cache need not be there the next time, and the other way around: a window
- * that says another thing counts instead of those before. */
+static bool agrees(const struct nve_stream_loop *l, double probes, double missed)
+{
+	return probes <= 0 || l->probes <= 0 || fabs(missed / probes - from_memory(l)) <= UNSETTLED;
+}
+
+/* Data that were in the cache need not be there the next time, and the other way around: probes
+ * that say another thing count instead of those before. */
 static void add_probes(struct nve_stream_loop *l, double probes, double missed)
 {
 	double keep = probes + l->probes > PROBES_MEMORY ? fmax(1 - probes / PROBES_MEMORY, 0) : 1;
 
 	if (probes <= 0)
 		return;
-	l->unsettled = l->probes > 0 && fabs(missed / probes - from_memory(l)) > UNSETTLED;
-	if (l->unsettled)
+	if (!agrees(l, probes, missed))
 		keep = 0;
 	l->probes = keep * l->probes + probes;
 	l->probes_missed = keep * l->probes_missed + missed;
@@ -211,6 +217,11 @@ static void add(struct nve_stream_loop *l, const struct nve_stream_seen *seen,
 	l->lines.written += lines->written;
 	l->lines.stream_read += lines->stream_read;
 	l->lines.stream_written += lines->stream_written;
+	if (lines->heads) {
+		l->lines.heads = lines->heads;
+		memcpy(l->lines.head, lines->head, sizeof(l->lines.head));
+	}
+	l->unsettled = !agrees(l, lines->probes, lines->probes_missed);
 	add_probes(l, lines->probes, lines->probes_missed);
 	l->model_ns += model_ns;
 	join(&l->code, &seen->code);
@@ -268,6 +279,28 @@ void nve_stream_window(struct nve_stream *s, uint64_t ip, const struct nve_strea
 	fade(l);
 	add(l, seen, lines, model_ns);
 	take_up(s, l);
+}
+
+const struct nve_stream_lines *nve_stream_at(struct nve_stream *s, uint64_t ip)
+{
+	const struct nve_stream_loop *l = find(s, ip);
+
+	return l && l->lines.heads ? &l->lines : NULL;
+}
+
+bool nve_stream_expects(struct nve_stream *s, uint64_t ip, uint32_t probes, uint32_t missed)
+{
+	const struct nve_stream_loop *l = find(s, ip);
+
+	return l && probes && l->probes > 0 && agrees(l, probes, missed);
+}
+
+void nve_stream_probed(struct nve_stream *s, uint64_t ip, uint32_t probes, uint32_t missed)
+{
+	struct nve_stream_loop *l = find(s, ip);
+
+	if (l)
+		add_probes(l, probes, missed);
 }
 
 /* Lines in the loop's windows. */
@@ -390,8 +423,9 @@ static struct nve_stream_bytes by_time(struct nve_stream *s, struct nve_stream_l
 	}
 	cpu_ns += l->waiting_ns;
 	l->waiting_ns = 0;
-	if (measured && ++l->by_rate > l->patience + TRIES) {
-		l->patience = NVE_MIN(2 * l->patience, (uint32_t)PATIENCE_MOST);
+	if (++l->by_rate > l->patience + TRIES) {
+		l->patience = NVE_MIN(NVE_MAX(2 * l->patience, (uint32_t)PATIENCE_LEAST),
+				      (uint32_t)PATIENCE_MOST);
 		l->by_rate = 0;
 	}
 	s->ns[measured || moved <= 0 ? NVE_STREAM_BY_RATE : NVE_STREAM_BY_MODEL] += cpu_ns;
@@ -454,6 +488,7 @@ struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
 		put_off(s, ip, cpu_ns);
 	book_time(s, l != NULL, cpu_ns);
 	s->at = l;
+	s->last = l ? l : s->last;
 	s->placed = l != NULL;
 	s->resting = false;
 	if (registers)
@@ -461,26 +496,45 @@ struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
 	return moved;
 }
 
-struct nve_stream_bytes nve_stream_rest(struct nve_stream *s, double cpu_ns)
+/* The part of the thread's time that goes by in loops, of late. */
+static double share_in_loops(const struct nve_stream *s)
+{
+	return s->in_ns > 0 ? s->in_ns / (s->in_ns + s->out_ns) : 0;
+}
+
+struct nve_stream_bytes nve_stream_rest(struct nve_stream *s, double cpu_ns, bool waits)
 {
 	bool still = s->resting && cpu_ns < REST_NS;
-	double share = s->in_ns > 0 ? s->in_ns / (s->in_ns + s->out_ns) : 0;
+	double share = share_in_loops(s);
 
 	s->placed = false;
 	s->resting = true;
 	if (still)
 		return (struct nve_stream_bytes){0};
-	book_time(s, false, cpu_ns);
-	return s->at ? by_time(s, s->at, share * cpu_ns) : (struct nve_stream_bytes){0};
+	/* Who waits is met there by the time that it waits, not by the time that it has run. */
+	if (!waits)
+		book_time(s, false, cpu_ns);
+	return s->last ? by_time(s, s->last, share * cpu_ns) : (struct nve_stream_bytes){0};
 }
 
 struct nve_stream_bytes nve_stream_rate(const struct nve_stream *s, bool *known)
 {
-	const struct nve_stream_loop *l = s->at;
-	double moved = l ? lines_moved(l) : 0;
+	struct nve_stream_loop l;
+	double rate;
 
-	*known = l && l->intervals >= 2 && l->by_rate <= l->patience;
-	if (moved <= 0)
+	*known = false;
+	if (!s->last)
 		return (struct nve_stream_bytes){0};
-	return bytes(l, (l->intervals ? l->rate : model_rate(s, l)) / moved, 0);
+	l = *s->last;
+	/* One that finer ticks have tried to measure in vain has patience, too. */
+	*known = (l.intervals >= 2 || l.patience > 0) && l.by_rate <= l.patience;
+	if (from_memory(&l) < CACHED && l.lines.heads) {
+		l.intervals = 0;
+		l.probes = l.probes_missed = 1;
+		*known = false;
+	}
+	if (lines_moved(&l) <= 0)
+		return (struct nve_stream_bytes){0};
+	rate = l.intervals ? l.rate : model_rate(s, &l);
+	return bytes(&l, (s->at ? 1 : share_in_loops(s)) * rate / lines_moved(&l), 0);
 }

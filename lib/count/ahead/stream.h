@@ -18,63 +18,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum {
-	NVE_STREAM_REGISTERS = 16,
-	NVE_STREAM_LOOPS = 16,
-	NVE_STREAM_CODE = 8,
-	NVE_STREAM_PENDING = 8
-};
+#include "count/ahead/stream_loop.h"
 
-/* Which pieces of code, 16 bytes each, belong to a loop: hashed; and the first and the last. */
-struct nve_stream_code {
-	uint64_t bits[NVE_STREAM_CODE];
-	uint64_t low, high; /* as address / 16; low above high: none */
-};
-
-/* What one window sees of the loop around its sample. */
-struct nve_stream_seen {
-	struct nve_stream_code code, since_pass;
-	uint64_t first[NVE_STREAM_REGISTERS], last[NVE_STREAM_REGISTERS];
-	uint32_t rising, falling; /* registers that only do so from pass to pass */
-	uint32_t passes;          /* after the first one that counts */
-	uint32_t first_step, last_step;
-};
-
-/* New lines between the first pass and the last. */
-struct nve_stream_lines {
-	/* those whose reading told that they came from memory: read, and of those written; and
-	 * those written without being read, past the caches */
-	double read, written;
-	/* of streams that a prefetcher may run ahead of, wherever they came from */
-	double stream_read, stream_written;
-	/* lines further on in the same streams: read; of those came from memory */
-	uint32_t probes, probes_missed;
-};
-
-struct nve_stream_bytes {
-	double read, written;
-	double read_variance, written_variance;
-};
-
-struct nve_stream_loop {
-	struct nve_stream_code code;
-	uint64_t used, looked; /* when, in samples: last, and by a window that was wanted */
-	uint32_t windows;
-	/* over its windows, fading */
-	uint32_t steady; /* registers that tell */
-	double passes, moved[NVE_STREAM_REGISTERS];
-	struct nve_stream_lines lines;
-	double probes, probes_missed; /* fading faster */
-	bool unsettled;               /* the last window's did not agree with those before */
-	double model_ns;              /* for the same passes, by the core model */
-	/* measured: fading mean of lines (of both kinds) per ns, its variance */
-	double rate, rate_variance;
-	uint32_t intervals, odd;    /* that agree; in a row that do not */
-	uint32_t by_rate, patience; /* times that the rate has stood in; that it may */
-	/* time for which nothing was accounted, as no rate was known yet; samples of that */
-	double waiting_ns;
-	uint32_t waiting;
-};
+struct nve_window;
 
 enum nve_stream_by {
 	NVE_STREAM_BY_REGISTERS,
@@ -85,10 +31,14 @@ enum nve_stream_by {
 
 struct nve_stream {
 	struct nve_stream_loop loop[NVE_STREAM_LOOPS];
-	uint64_t samples, tried;    /* tried: the last window elsewhere */
-	double most;                /* lines per ns that the machine can move; 0: not known */
-	struct nve_stream_loop *at; /* of the last sample; NULL: none */
-	bool placed, resting;       /* resting: it waits, and has done so since the last sample */
+	uint64_t samples, tried;       /* tried: the last window elsewhere */
+	double most;                   /* lines per ns that the machine can move; 0: not known */
+	struct nve_window *window;     /* whoever reads its lines; not used here */
+	bool (*counts)(uint64_t addr); /* the same of: which lines count; NULL: all */
+	bool looked;                   /* that has just touched what comes next */
+	struct nve_stream_loop *at;    /* of the last sample; NULL: none */
+	struct nve_stream_loop *last;  /* of the last sample in one */
+	bool placed, resting; /* resting: it waits, and has done so since the last sample */
 	uint64_t registers[NVE_STREAM_REGISTERS]; /* at that */
 	double in_ns, out_ns; /* CPU time of intervals that ended in loops, and not; fading */
 	/* samples of code that no window has passed yet */
@@ -133,6 +83,17 @@ bool nve_stream_wants_window(struct nve_stream *s, uint64_t ip);
 void nve_stream_window(struct nve_stream *s, uint64_t ip, const struct nve_stream_seen *seen,
 		       const struct nve_stream_lines *lines, double model_ns);
 
+/* The streams of the loop at ip, which a few reads further on may tell more of. NULL: it is not
+ * known, or has none. */
+const struct nve_stream_lines *nve_stream_at(struct nve_stream *s, uint64_t ip);
+
+/* So many of its lines were read, and so many of these came from memory: is that what is believed?
+ */
+bool nve_stream_expects(struct nve_stream *s, uint64_t ip, uint32_t probes, uint32_t missed);
+
+/* It counts. */
+void nve_stream_probed(struct nve_stream *s, uint64_t ip, uint32_t probes, uint32_t missed);
+
 /* A sample at ip, cpu_ns after the last: what was moved since. Without registers (NULL) the thread
  * is elsewhere: in the kernel. */
 struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
@@ -140,11 +101,13 @@ struct nve_stream_bytes nve_stream_sample(struct nve_stream *s, uint64_t ip,
 
 /* The same where the interval ended in a system call, since the thread has begun to wait for
  * something or ends: it belongs to the loop where the thread was last, as far as it has been in
- * loops of late. One that was in a call at its begin, too, may have run its loop in between. */
-struct nve_stream_bytes nve_stream_rest(struct nve_stream *s, double cpu_ns);
+ * loops of late. One that was in a call at its begin, too, may have run its loop in between. waits:
+ * met by a clock that goes on meanwhile, or at its end. */
+struct nve_stream_bytes nve_stream_rest(struct nve_stream *s, double cpu_ns, bool waits);
 
-/* What the thread moves where it was last seen, bytes per ns. known: it was measured, and not too
- * long ago. */
+/* What the thread moves where it was last seen, bytes per ns; where that comes from a cache, what
+ * it would move else. known: it was measured, or that was
+ * tried, not too long ago. */
 struct nve_stream_bytes nve_stream_rate(const struct nve_stream *s, bool *known);
 
 #endif

@@ -7,7 +7,6 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "count/ahead/address.h"
-#include "count/ahead/reach.h"
 #include "count/ahead/touch.h"
 
 enum {
@@ -505,15 +504,28 @@ static enum nve_reach_line probe_line(void *ctx, uint64_t id)
 
 void nve_window_stream(struct nve_window *w, struct nve_stream *s, uint64_t tsc_khz)
 {
-	const struct nve_reach_world world = {probe_line, w, w->started_tsc};
+	const struct nve_reach_world world = {probe_line, s->counts, w, w->started_tsc};
 	struct nve_stream_lines lines;
 	float ticks = w->loop.end - w->loop.start;
 
+	s->looked = true;
 	if (!w->seen.passes)
 		return;
 	ticks *= w->loop.modelled > 1 ? (float)w->seen.passes / (float)(w->loop.modelled - 1) : 0;
 	nve_reach_count(&w->lines, w->seen.first_step, w->seen.last_step, &world, &lines);
 	nve_stream_window(s, w->plan.sample_ip, &w->seen, &lines, ticks * 1e6 / (double)tsc_khz);
+}
+
+enum nve_reach_line nve_window_probe(struct nve_window *w, const ucontext_t *uc,
+				     const struct nve_stream_head *head, uint64_t random)
+{
+	uint64_t addr;
+
+	if (nve_window_address(w, uc, head->ip, &addr) &&
+	    nve_interp_string_address(w->interp, &w->world, w->cpu.gpr, head->ip, head->writes,
+				      &addr))
+		return NVE_REACH_UNKNOWN;
+	return probe_line(w, nve_reach_ahead(head, addr, random));
 }
 
 const struct nve_interp *nve_window_interp(const struct nve_window *w)

@@ -21,6 +21,7 @@
 #include "count/ahead/misses.h"
 #include "count/ahead/pace.h"
 #include "count/ahead/pages.h"
+#include "count/ahead/reach.h"
 #include "count/calibration.h"
 #include "count/ahead/stream.h"
 
@@ -100,5 +101,10 @@ const struct nve_interp *nve_window_interp(const struct nve_window *w);
 
 /* Tells s what the last window saw its loop move. In the fault guard. */
 void nve_window_stream(struct nve_window *w, struct nve_stream *s, uint64_t tsc_khz);
+
+/* Reads a line that one of the loop's streams has not been to yet, and tells where it came from. In
+ * the fault guard; not during a window. */
+enum nve_reach_line nve_window_probe(struct nve_window *w, const ucontext_t *uc,
+				     const struct nve_stream_head *head, uint64_t random);
 
 #endif
