@@ -237,7 +237,8 @@ static uint32_t share_se_ppm(const struct nve_ahead_counts *c)
 	variance = c->label_squared_ns / (double)c->answered_ns - mean * mean;
 	variance = fmax(variance, 0) / (double)(c->answered - 1) +
 		   nve_taught_variance(c, (double)c->answered);
-	return (uint32_t)(sqrt(variance) * PPM + 0.5);
+	/* No share is off by more than all of it. */
+	return ratio_ppm(sqrt(variance), 1);
 }
 
 static void fill_latency(struct nve_totals *t, const struct nve_ahead_counts *c)
