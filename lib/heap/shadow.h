@@ -25,7 +25,7 @@ enum {
 	NVE_BLOCKS_REST = 0x41,       /* another page of it */
 	NVE_BLOCKS_SMALL_MAX = 14336, /* larger ones have their pages to themselves */
 	NVE_BLOCKS_PAGE_SHIFT = 12,
-	NVE_BLOCKS_SEGMENT_SHIFT = 26, /* the shadow is made usable for so much at a time */
+	NVE_BLOCKS_SEGMENT_SHIFT = 22, /* the shadow is made usable for so much at a time */
 	NVE_BLOCKS_PLANE_SHIFT = NVE_BLOCKS_SEGMENT_SHIFT - NVE_BLOCKS_PAGE_SHIFT + 6,
 };
 

@@ -13,7 +13,7 @@
 enum { MAIN_STACK_BYTES = 64 << 20 }; /* looked at, of a stack without limit */
 
 __thread struct nve_shard *nve_shard_self;
-static __thread bool ended; /* the thread's shard is somebody else's by now */
+static __thread bool ended; /* the thread has no shard: that is somebody else's by now */
 
 extern void *__libc_stack_end; /* of the C library: where the main thread's stack began */
 
@@ -21,9 +21,14 @@ static struct {
 	struct nve_lock lock;
 	struct nve_shard *_Atomic first;
 	struct nve_shard *first_free;
+	/* In a forked child, from this one on: of threads that it does not have. */
+	struct nve_shard *_Atomic forgotten;
+	struct nve_shard *forker; /* but for this one */
 	pthread_key_t key;
 	bool has_key;
-	uint32_t arenas; /* of threads */
+	uint32_t arenas, made; /* of threads: asked for, and had */
+	uint32_t arena[NVE_ARENA_THREADS];
+	uint32_t shared; /* how often one has been had by another thread, too */
 } state;
 
 static void on_end(void *unused)
@@ -85,6 +90,39 @@ static struct nve_shard *make(void)
 	return s;
 }
 
+/* What its thread was doing stays half done: nobody uses its caches again. */
+static void clear(struct nve_shard *s)
+{
+	for (uint32_t i = 0; i < NVE_ARENA_MAX; i++)
+		s->arena_flags[i] = 0;
+	for (uint32_t i = 0; i < NVE_SITES_MAX / NVE_SITES_CHUNK; i++) {
+		struct nve_shard_counts *chunk = s->chunk[i];
+
+		for (uint32_t k = 0; chunk && k < NVE_SITES_CHUNK; k++)
+			chunk[k].flags = 0;
+	}
+	for (uint32_t i = 0; i < NVE_BINS; i++)
+		s->bin[i].count = 0;
+	s->deferred = 0;
+	s->in_loader = false;
+	s->busy = false;
+	s->stack_low = s->stack_high = 0;
+}
+
+/* Under the lock. */
+static struct nve_shard *take_forgotten(void)
+{
+	struct nve_shard *s = atomic_load(&state.forgotten);
+
+	if (s && s == state.forker)
+		s = s->next;
+	if (!s)
+		return NULL;
+	clear(s);
+	atomic_store(&state.forgotten, s->next);
+	return s;
+}
+
 static struct nve_shard *take_free(void)
 {
 	struct nve_shard *s;
@@ -93,6 +131,8 @@ static struct nve_shard *take_free(void)
 	s = state.first_free;
 	if (s)
 		state.first_free = s->next_free;
+	else
+		s = take_forgotten();
 	nve_lock_release(&state.lock);
 	return s ? s : make();
 }
@@ -117,7 +157,8 @@ void nve_shard_return(struct nve_shard *s)
 	nve_lock_release(&state.lock);
 }
 
-/* Shards are as many as threads at a time; beyond some, they share arenas. */
+/* Shards are as many as threads at a time; where no more arenas are to be had, they share them.
+ * jemalloc's first is nobody's: it has memory from before it was told where ours is. */
 static void give_arena(struct nve_shard *s)
 {
 	bool more;
@@ -128,8 +169,12 @@ static void give_arena(struct nve_shard *s)
 	nve_lock_release(&state.lock);
 	if (more)
 		s->arena = nve_arena_new(NVE_HEAP_ARENA_THREAD, NVE_HEAP_SITE_NONE);
-	if (!s->arena)
-		s->arena = 1;
+	nve_lock_take(&state.lock);
+	if (s->arena)
+		state.arena[state.made++] = s->arena;
+	else if (state.made)
+		s->arena = state.arena[state.shared++ % state.made];
+	nve_lock_release(&state.lock);
 }
 
 static struct nve_shard *begin(void)
@@ -143,10 +188,14 @@ static struct nve_shard *begin(void)
 		return NULL;
 	s->busy = true;
 	nve_shard_self = s;
-	pthread_setspecific(state.key, s);
-	find_stack(s);
 	if (!s->arena)
 		give_arena(s);
+	if (!s->arena) {
+		on_end(NULL);
+		return NULL;
+	}
+	pthread_setspecific(state.key, s);
+	find_stack(s);
 	nve_arena_enter(s->arena);
 	return s;
 }
@@ -193,43 +242,27 @@ void nve_shard_before_fork(void)
 	nve_lock_take(&state.lock);
 }
 
-/* The child has none of the other threads. What they were doing stays half done: nobody uses their
- * caches again. */
-static void forget_thread(struct nve_shard *s)
-{
-	for (uint32_t i = 0; i < NVE_ARENA_MAX; i++)
-		s->arena_flags[i] = 0;
-	for (uint32_t i = 0; i < NVE_SITES_MAX / NVE_SITES_CHUNK; i++) {
-		struct nve_shard_counts *chunk = s->chunk[i];
-
-		for (uint32_t k = 0; chunk && k < NVE_SITES_CHUNK; k++)
-			chunk[k].flags = 0;
-	}
-	for (uint32_t i = 0; i < NVE_BINS; i++)
-		s->bin[i].count = 0;
-	s->deferred = 0;
-	s->in_loader = false;
-	s->busy = false;
-	s->stack_low = s->stack_high = 0;
-	s->next_free = state.first_free;
-	state.first_free = s;
-}
-
+/* The child has none of the other threads. To clear their shards would make as many pages its own:
+ * that is done to those that it takes. */
 void nve_shard_after_fork(bool child)
 {
 	if (child) {
 		state.first_free = NULL;
-		for (struct nve_shard *s = state.first; s; s = s->next) {
-			if (s != nve_shard_self)
-				forget_thread(s);
-		}
+		state.forker = nve_shard_self;
+		atomic_store(&state.forgotten, atomic_load(&state.first));
 	}
 	nve_lock_release(&state.lock);
 }
 
 bool nve_shard_is_stack(uint64_t addr, uint64_t *start, uint64_t *end)
 {
+	const struct nve_shard *forgotten = atomic_load(&state.forgotten);
+	bool gone = false;
+
 	for (struct nve_shard *s = atomic_load(&state.first); s; s = s->next) {
+		gone = gone || s == forgotten;
+		if (gone && s != state.forker)
+			continue;
 		*start = s->stack_low;
 		*end = s->stack_high;
 		if (addr - *start < *end - *start)
