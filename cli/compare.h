@@ -9,6 +9,7 @@
 struct compare_figures {
 	uint64_t cpu_ns, stall_ns, stall_wb_ns; /* by counters */
 	uint64_t ahead_stall_ns, ahead_stall_wb_ns;
+	uint64_t counted_epochs;
 	int dirty_counted; /* the dirty fraction is the counters', too */
 };
 
