@@ -35,6 +35,12 @@ if shutil.which("taskset"):
     succeeds("taskset", "-c", max(os.sched_getaffinity(0)), prog("heap"), "stacks", output="done\n",
              settings=HEAT)
 
+# the loader can list what each library needs
+for name in ("libnvmemu.so", "libnvmemu-thread.so", "libnvmemu-beside.so", "libnvmemu-arenas.so"):
+    listed = run("ldd", "-r", library.parent / name, preload=None, settings=INERT)
+    assert listed.returncode == 0, listed
+    assert not any(w in listed.stdout for w in ("not found", "libm.so")) or "arenas" in name, listed
+
 # a program at a fixed address, which has a symbol for malloc itself
 succeeds(prog("heap_fixed"), "calls", output="done\n", settings=HEAT)
 succeeds(prog("heap_fixed"), "crossing", output="done\n", settings=HEAT)

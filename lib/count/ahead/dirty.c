@@ -147,7 +147,7 @@ double nve_dirty_fraction(const struct nve_dirty *d)
 
 double nve_dirty_se(const struct nve_dirty *d)
 {
-	double mean, variance, windows;
+	double mean, variance, windows, chance;
 
 	if (d->all <= 0)
 		return 1;
@@ -156,7 +156,8 @@ double nve_dirty_se(const struct nve_dirty *d)
 		return 1;
 	mean = d->fraction / d->all;
 	variance = fmax(d->fraction_squared / d->all - mean * mean, 0);
-	return hypot(sqrt(variance / (windows - 1)), 1 / ((double)d->lines + 2));
+	chance = 1 / ((double)d->lines + 2);
+	return sqrt(variance / (windows - 1) + chance * chance);
 }
 
 /* What an instruction finds in the cache beside a missed line has come with that, or was there
