@@ -32,6 +32,17 @@ static void start_monitor(struct nve_thread *t)
 			strerror(-rc));
 }
 
+/* Where there is no timer, the monitor does its work. */
+static int start_ticks(struct nve_thread *t)
+{
+	int rc = nve_inject_start(t);
+
+	if (!rc || t->has_monitor)
+		return rc;
+	start_monitor(t);
+	return nve_inject_start(t);
+}
+
 int nve_life_begin(uint64_t number, struct nve_replay *replay)
 {
 	struct nve_thread *t = nve_thread_new();
@@ -50,7 +61,7 @@ int nve_life_begin(uint64_t number, struct nve_replay *replay)
 	nve_handover_begin(t);
 	if (atomic_load(&threaded) || nve_pmu_is_on() || nve_recorder_on())
 		start_monitor(t);
-	rc = nve_inject_start(t);
+	rc = start_ticks(t);
 	if (!rc)
 		return 0;
 	nve_thread_self = NULL;
@@ -78,7 +89,7 @@ void nve_life_close(struct nve_thread *t)
 {
 	bool locked;
 
-	nve_inject_stop(t);
+	nve_tick_stop(t);
 	nve_handover_end();
 	syscall(SYS_prctl, PR_GET_NAME, t->name);
 	nve_inject_end_epoch(t);
@@ -148,7 +159,7 @@ void nve_life_alone(bool enter)
 static void silence(struct nve_thread *t, void *unused)
 {
 	(void)unused;
-	nve_inject_stop(t);
+	nve_tick_stop(t);
 	nve_monitor_pause(t);
 }
 

@@ -522,7 +522,7 @@ static void fill_snapshot(struct nve_snapshot *s, const char *ended_by)
 		nve_counters_tell_all(&s->sources, state.emulates ? "replay" : "none");
 	s->counter_events = nve_counters_events();
 	nve_traffic_tell(&s->sources.of[NVE_QUANTITY_TRAFFIC]);
-	s->timer_source = state.emulates ? "thread CPU-time timer" : "none";
+	s->timer_source = state.emulates ? nve_tick_source() : "none";
 	s->options = state.options;
 	memcpy(s->machine.cpu, state.cpu, sizeof(s->machine.cpu));
 	nve_calibrated_fill(&state.cal, &state.options, dram_lat_ps(), llc_lat_ps(), &s->machine);

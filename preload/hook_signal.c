@@ -164,7 +164,7 @@ static int wait_for(const sigset_t *set, siginfo_t *info, const struct timespec 
 	}
 	for (;;) {
 		sig = nve_real.sigtimedwait(set, &got, timeout ? &left : NULL);
-		if (sig != NVE_INJECT_SIGNAL || !nve_inject_is_tick(&got))
+		if (sig != NVE_INJECT_SIGNAL || nve_tick_kind(&got) == NVE_TICK_NONE)
 			break;
 		nve_inject_tick_swallowed();
 		if (!timeout)

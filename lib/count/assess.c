@@ -130,13 +130,22 @@ static const char *mend_of_timer(const struct nve_facts *f)
 					: "let the container's filter allow timer_create";
 }
 
+/* Events stand in for timers, where there is a monitor to hold them. */
+static bool has_ticks(const struct nve_facts *f)
+{
+	return !f->timer_error ||
+	       (!f->task_clock_error && !f->monitor_error && !f->own_files_error);
+}
+
 static void assess_timer(const struct nve_facts *f, struct nve_assessment *a)
 {
 	struct nve_finding *finding;
 
 	if (f->timer_error) {
-		finding = find(a, "timers", NVE_SEVERITY_IMPOSSIBLE,
-			       "no CPU-time timer to be had: %s", strerror(f->timer_error));
+		finding = find(a, "timers",
+			       has_ticks(f) ? NVE_SEVERITY_DEGRADED : NVE_SEVERITY_IMPOSSIBLE,
+			       "no CPU-time timer to be had: %s%s", strerror(f->timer_error),
+			       has_ticks(f) ? "; software events of the kernel do instead" : "");
 		mend(finding, mend_of_timer(f));
 		return;
 	}
@@ -167,7 +176,8 @@ static void assess_pending(const struct nve_facts *f, struct nve_assessment *a)
 		     (long long)f->pending_used, (long long)f->pending_limit);
 	else
 		mend(find(a, "pending signals", NVE_SEVERITY_DEGRADED,
-			  "%lld of %lld in use: threads beyond the limit run natively",
+			  "%lld of %lld in use: for threads beyond the limit software events "
+			  "do instead, or they run natively",
 			  (long long)f->pending_used, (long long)f->pending_limit),
 		     "raise the limit of pending signals (ulimit -i)");
 }
@@ -346,14 +356,15 @@ static void choose_sources(const struct nve_facts *f, struct nve_assessment *a)
 	}
 	samples->quantity = "time samples";
 	nve_source_set(&samples->source,
-		       f->timer_error ? "none"
-				      : "the kernel's tick, by timers on each thread's CPU time",
+		       !has_ticks(f)    ? "none"
+		       : f->timer_error ? "software events of the kernel, on each thread's CPU time"
+					: "the kernel's tick, by timers on each thread's CPU time",
 		       "");
 	if (f->timer_error)
 		nve_reason_set(&samples->source.no_better, strerror(f->timer_error),
 			       mend_of_timer(f));
 	delay->quantity = "delay";
-	nve_source_set(&delay->source, f->timer_error ? "none" : injection(f), "");
+	nve_source_set(&delay->source, has_ticks(f) ? injection(f) : "none", "");
 }
 
 void nve_assess(const struct nve_facts *facts, struct nve_assessment *assessment)

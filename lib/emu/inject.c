@@ -21,7 +21,7 @@
 #include "emu/monitor.h"
 #include "emu/restart.h"
 #include "emu/spin.h"
-#include "emu/timer.h"
+#include "emu/tick.h"
 
 enum {
 	SIGNAL = NVE_INJECT_SIGNAL,
@@ -34,7 +34,6 @@ enum {
 static struct {
 	struct nve_inject_config config;
 	uint64_t sample_ns;
-	int fine; /* its address is the finer timers' value, as state's is the others' */
 } state;
 
 static uint64_t cpu_ns(void)
@@ -359,13 +358,8 @@ static void charge(struct nve_thread *t, uint64_t cost_ns, uint64_t saved_ns)
  * accounted for while it still is in the same loop, and its delay comes in smaller portions. */
 static void arm_fine(struct nve_thread *t, uint32_t waits)
 {
-	if (state.config.replay || !nve_account_wants_fine(t))
-		return;
-	if (!t->bandwidth.has_timer &&
-	    nve_timer_make(CLOCK_MONOTONIC, SIGNAL, &state.fine, &t->bandwidth.timer_id))
-		return;
-	t->bandwidth.has_timer = true;
-	nve_timer_arm(t->bandwidth.timer_id, nve_account_fine_ns(t, waits));
+	if (!state.config.replay && nve_account_wants_fine(t))
+		nve_tick_arm_fine(t, nve_account_fine_ns(t, waits));
 }
 
 static void on_timer(struct nve_thread *t, ucontext_t *uc)
@@ -379,7 +373,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	if (nve_handover_is_busy(t)) {
 		/* Not the program's time. The next tick of the kernel brings the next signal. */
 		read_times(&t->mark);
-		nve_timer_arm(t->timer_id, 1);
+		nve_tick_arm(t, 1);
 		return;
 	}
 	nve_regions_check(&t->regions, tick.tsc, enter_ns);
@@ -412,7 +406,7 @@ static void on_timer(struct nve_thread *t, ucontext_t *uc)
 	       saved_ns);
 	nve_regions_go_on(&t->regions, nve_tsc(), t->mark_ns);
 	nve_handover_leave_tick(t, tick.running, t->mark_ns);
-	nve_timer_arm(t->timer_id, state.sample_ns);
+	nve_tick_arm(t, state.sample_ns);
 	arm_fine(t, 0);
 }
 
@@ -460,7 +454,7 @@ static void on_fine(struct nve_thread *t, ucontext_t *uc)
 	delay_ns = nve_account_moved(t, &traffic);
 	if (delay_ns) {
 		/* The tick's timer goes by all of the thread's CPU time. */
-		nve_timer_arm(t->timer_id, tick_after_ns(t));
+		nve_tick_arm(t, tick_after_ns(t));
 		served_ns = serve_due(t, delay_ns);
 	}
 	if (served_ns)
@@ -478,16 +472,6 @@ static void on_fine(struct nve_thread *t, ucontext_t *uc)
 		arm_fine(t, t->bandwidth.waits);
 }
 
-static bool is_fine(const siginfo_t *info)
-{
-	return info->si_code == SI_TIMER && info->si_value.sival_ptr == &state.fine;
-}
-
-bool nve_inject_is_tick(const siginfo_t *info)
-{
-	return info->si_code == SI_TIMER && (info->si_value.sival_ptr == &state || is_fine(info));
-}
-
 /*
  * The program waits for this signal itself (sigwait, signalfd) and has it blocked: it goes back to
  * where the kernel would have put it, and this thread is emulated no more.
@@ -497,7 +481,7 @@ static void step_aside(siginfo_t *info, ucontext_t *uc)
 	int pid = getpid(), tid = (int)syscall(SYS_gettid);
 
 	if (nve_thread_self)
-		nve_inject_stop(nve_thread_self);
+		nve_tick_stop(nve_thread_self);
 	sigaddset(&uc->uc_sigmask, SIGNAL);
 	if (info->si_code == SI_TKILL)
 		syscall(SYS_rt_tgsigqueueinfo, pid, tid, SIGNAL, info);
@@ -508,16 +492,19 @@ static void step_aside(siginfo_t *info, ucontext_t *uc)
 static void handler(int sig, siginfo_t *info, void *context)
 {
 	struct nve_thread *t = nve_thread_self;
+	enum nve_tick kind = nve_tick_kind(info);
 	int saved_errno = errno;
 
-	if (!nve_inject_is_tick(info) && nve_action_blocked)
+	if (kind == NVE_TICK_NONE && nve_action_blocked)
 		step_aside(info, context);
-	else if (!nve_inject_is_tick(info))
+	else if (kind == NVE_TICK_NONE)
 		nve_action_pass_on(sig, info, context);
-	else if (t && t->has_timer && is_fine(info))
+	else if (t && t->has_timer && kind == NVE_TICK_FINE)
 		on_fine(t, context);
-	else if (t && t->has_timer)
+	else if (t && t->has_timer && kind == NVE_TICK_USUAL)
 		on_timer(t, context);
+	else
+		nve_restart_call(context);
 	errno = saved_errno;
 }
 
@@ -536,30 +523,15 @@ void nve_inject_set_signal_cost(uint64_t signal_ns)
 
 int nve_inject_start(struct nve_thread *t)
 {
-	int rc = nve_timer_make(CLOCK_THREAD_CPUTIME_ID, SIGNAL, &state, &t->timer_id);
+	int rc;
 
-	if (rc)
-		return rc;
 	read_times(&t->mark);
 	t->mark_ns = cpu_ns();
 	nve_regions_go_on(&t->regions, nve_tsc(), t->mark_ns);
-	t->has_timer = true;
-	rc = nve_timer_arm(t->timer_id, state.sample_ns);
-	if (rc)
-		nve_inject_stop(t);
-	else
+	rc = nve_tick_start(t, state.sample_ns);
+	if (!rc)
 		arm_fine(t, 0);
 	return rc;
-}
-
-void nve_inject_stop(struct nve_thread *t)
-{
-	if (!t->has_timer)
-		return;
-	t->has_timer = false;
-	nve_timer_delete(t->timer_id);
-	if (atomic_exchange(&t->bandwidth.has_timer, false))
-		nve_timer_delete(t->bandwidth.timer_id);
 }
 
 void nve_inject_tick_swallowed(void)
@@ -567,7 +539,7 @@ void nve_inject_tick_swallowed(void)
 	struct nve_thread *t = nve_thread_self;
 
 	if (t && t->has_timer)
-		nve_timer_arm(t->timer_id, state.sample_ns);
+		nve_tick_arm(t, state.sample_ns);
 }
 
 void nve_inject_end_epoch(struct nve_thread *t)

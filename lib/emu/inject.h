@@ -14,6 +14,7 @@
 #include "base/options.h"
 #include "emu/action.h"
 #include "emu/thread.h"
+#include "emu/tick.h"
 
 struct nve_inject_config {
 	uint64_t epoch_ns;
@@ -26,7 +27,7 @@ struct nve_inject_config {
 	enum nve_tier usual;                   /* then: what no line names is there */
 };
 
-enum { NVE_INJECT_SIGNAL = SIGURG };
+enum { NVE_INJECT_SIGNAL = NVE_TICK_SIGNAL };
 
 /* Installs the handler. Once. 0 or -errno. */
 int nve_inject_setup(const struct nve_inject_config *config);
@@ -36,16 +37,11 @@ uint32_t nve_inject_measure_signal(void);
 
 void nve_inject_set_signal_cost(uint64_t signal_ns);
 
-/* Is this signal our timer's? */
-bool nve_inject_is_tick(const siginfo_t *info);
-
 /* The calling thread has fetched a tick by sigwait() or the like: the timer is started again. */
 void nve_inject_tick_swallowed(void);
 
-/* Starts and stops the calling thread's timer (a stop also another's). -EAGAIN: no timer to be had
- * (RLIMIT_SIGPENDING). */
+/* Starts the calling thread's ticks. 0, or -errno as nve_tick_start(). */
 int nve_inject_start(struct nve_thread *t);
-void nve_inject_stop(struct nve_thread *t);
 
 /* Ends the calling thread's last epoch; its timer is stopped. */
 void nve_inject_end_epoch(struct nve_thread *t);

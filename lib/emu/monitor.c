@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/sigmask.h"
 #include "count/ahead/pages.h"
+#include "emu/tick.h"
 
 enum {
 	MONITOR_STACK_BYTES = 256 << 10,
@@ -376,20 +377,25 @@ static void *monitor(void *arg)
 {
 	struct nve_thread *t = arg;
 	struct settler who = {.monitor = true, .record = -1};
+	bool own_files;
 	uint32_t seen = 0;
 
 	atomic_store(&t->monitor_tid, (int)syscall(SYS_gettid));
 	leave_real_time();
-	nve_pmu_open(&t->pmu, t->tid, leave_file_table(&who.record));
+	own_files = leave_file_table(&who.record);
+	nve_pmu_open(&t->pmu, t->tid, own_files);
+	nve_tick_monitor(t, own_files);
 	nve_pages_refresh();
 	while (!atomic_load(&t->stop)) {
 		syscall(SYS_futex, &t->wake, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
 		seen = atomic_load(&t->wake);
+		nve_tick_monitor(t, own_files);
 		settle(t, &who);
 		if (nve_pages_wanted())
 			nve_pages_refresh();
 		t->monitor_ns = nve_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	}
+	nve_tick_monitor_end(t);
 	who.last = true;
 	settle(t, &who);
 	nve_pmu_close(&t->pmu);

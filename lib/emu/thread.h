@@ -35,8 +35,7 @@ struct nve_thread_epoch {
 	uint64_t served_ns; /* delay of the thread until then, by injection or by the tool's cost */
 	double estimated_ns; /* its delay, as at hand-overs; 0: there were none */
 	double foreseen_ns;  /* its delay, as the ticks have served it */
-	/* how many of the thread's; where there is none, all of it belongs to the lane (regions.h)
-	 */
+	/* how many of the thread's; without any it belongs to the lane (regions.h) */
 	uint32_t parts, lane;
 };
 
@@ -63,7 +62,10 @@ struct nve_thread {
 
 	/* handler */
 	int timer_id;
-	_Atomic bool has_timer;
+	_Atomic bool has_timer;  /* it has ticks (emu/tick.h) */
+	bool has_event;          /* instead of a timer */
+	_Atomic int event;       /* of the monitor's files, as tick.c counts them */
+	uint64_t tick_at_ns;     /* then: not before its CPU clock shows this */
 	struct nve_ahead *ahead; /* mapped at the first sample */
 	struct nve_replay_cursor replay;
 	struct nve_thread_times mark; /* when the program went on last */
@@ -80,8 +82,7 @@ struct nve_thread {
 	void *heat;             /* the runtime's mapping for its misses (lib/heat.h), or NULL */
 	size_t heat_bytes;
 	bool ending; /* no more samples */
-	/* at hooks: delay injected there, part of spun_ns; how often; their cost, not yet in
-	 * cost_ns */
+	/* at hooks: delay injected, part of spun_ns; how often; cost that is not in cost_ns yet */
 	uint64_t handover_ns, handovers;
 	double hook_ns;
 	struct nve_estimate estimate;

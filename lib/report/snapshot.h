@@ -123,7 +123,7 @@ struct nve_snapshot {
 	bool emulated;
 	char why_not[400]; /* when not emulated: the missing piece */
 	struct nve_sources sources;
-	const char *timer_source;   /* "thread CPU-time timer", "none" */
+	const char *timer_source;   /* nve_tick_source(), "none" */
 	const char *counter_events; /* whose, where hardware counters count; or empty */
 	/* socket-wide counters: reads, fractions above one, reads that failed */
 	uint64_t uncore_reads, uncore_clamps, uncore_failures;

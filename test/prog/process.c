@@ -180,35 +180,64 @@ static int check_clone(void)
 	return 0;
 }
 
-/* Answers a system call with the error named and runs the rest of the command line. */
-static int refuse(unsigned number, int argc, char **argv)
+static unsigned error_named(const char *name)
 {
 	static const struct {
 		const char *name;
 		unsigned error;
 	} errors[] = {{"EPERM", EPERM},   {"EACCES", EACCES}, {"ENOENT", ENOENT},
 		      {"ENOSYS", ENOSYS}, {"EMFILE", EMFILE}, {"EBUSY", EBUSY},
-		      {"ENODEV", ENODEV}};
-	unsigned error = 0;
-	struct sock_filter code[] = {
+		      {"ENODEV", ENODEV}, {"EAGAIN", EAGAIN}};
+
+	for (size_t i = 0; i < sizeof(errors) / sizeof(errors[0]); i++) {
+		if (!strcmp(name, errors[i].name))
+			return errors[i].error;
+	}
+	return 0;
+}
+
+static int run_filtered(const struct sock_fprog *program, char **argv)
+{
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, program))
+		return 77;
+	execv(argv[0], argv);
+	return 1;
+}
+
+/* Answers a system call with the error named and runs the rest of the command line. */
+static int refuse(unsigned number, const char *name, char **argv)
+{
+	const struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
 		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error_named(name)),
 		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), (struct sock_filter *)code};
 
-	for (size_t i = 0; argc > 3 && i < sizeof(errors) / sizeof(errors[0]); i++) {
-		if (!strcmp(argv[2], errors[i].name))
-			error = errors[i].error;
-	}
-	CHECK(error);
-	code[2].k |= error;
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
-	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program))
-		return 77;
-	execv(argv[3], argv + 3);
-	return 1;
+	CHECK(error_named(name));
+	return run_filtered(&program, argv);
+}
+
+/* The same for threads, but not for processes. */
+static int refuse_threads(const char *name, char **argv)
+{
+	const struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+		/* Its flags lie in memory: the C library falls back to clone(). */
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone3, 3, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+		BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 1, 2),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | error_named(name)),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(code) / sizeof(code[0]), (struct sock_filter *)code};
+
+	CHECK(error_named(name));
+	return run_filtered(&program, argv);
 }
 
 int main(int argc, char **argv)
@@ -216,10 +245,14 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	int rc = 2;
 
-	if (!strcmp(what, "refuse-perf"))
-		return refuse(SYS_perf_event_open, argc, argv);
-	if (!strcmp(what, "refuse-unshare"))
-		return refuse(SYS_unshare, argc, argv);
+	if (argc > 3 && !strcmp(what, "refuse-perf"))
+		return refuse(SYS_perf_event_open, argv[2], argv + 3);
+	if (argc > 3 && !strcmp(what, "refuse-unshare"))
+		return refuse(SYS_unshare, argv[2], argv + 3);
+	if (argc > 3 && !strcmp(what, "refuse-timer"))
+		return refuse(SYS_timer_create, argv[2], argv + 3);
+	if (argc > 3 && !strcmp(what, "refuse-threads"))
+		return refuse_threads(argv[2], argv + 3);
 	work_ms(20);
 	if (!strcmp(what, "alone"))
 		rc = check_alone();

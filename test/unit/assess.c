@@ -146,6 +146,8 @@ static void test_degraded(void **state)
 		expect(&f, subject, NVE_SEVERITY_DEGRADED, word, mend);                            \
 	} while (0)
 	DEGRADED(f.pending_used = 9990, "pending signals", "9990 of 10000 in use", "ulimit -i");
+	DEGRADED(f.timer_error = EAGAIN, "timers", "temporarily unavailable; software events",
+		 "ulimit -i");
 	DEGRADED(f.monitor_error = EAGAIN, "monitors", "temporarily unavailable", "ulimit -u");
 	DEGRADED(f.maps_error = ENOENT, "look-ahead", "/proc/self/maps", "mount /proc");
 	DEGRADED(f.resident_error = EPERM, "look-ahead", "mincore", "filter");
@@ -170,8 +172,10 @@ static void test_impossible(void **state)
 		change;                                                                            \
 		expect(&f, subject, NVE_SEVERITY_IMPOSSIBLE, word, mend);                          \
 	} while (0)
-	IMPOSSIBLE(f.timer_error = EAGAIN, "timers", "temporarily unavailable", "ulimit -i");
-	IMPOSSIBLE(f.timer_error = EPERM, "timers", "not permitted", "timer_create");
+	IMPOSSIBLE(f.timer_error = f.monitor_error = EAGAIN, "timers", "temporarily unavailable",
+		   "ulimit -i");
+	IMPOSSIBLE((f.timer_error = EPERM, f.monitor_error = EAGAIN), "timers", "not permitted",
+		   "timer_create");
 	IMPOSSIBLE(f.calibration_error = ERANGE, "calibration", "too busy", "nvmemu calibrate");
 	IMPOSSIBLE(f.calibration_error = ENOMEM, "calibration", "allocate", "128 MiB");
 	IMPOSSIBLE((f.no_look_ahead = "none here", f.counts_stalls = false), "look-ahead",
