@@ -91,7 +91,7 @@ void nve_heat_begin(const struct nve_options *options)
 	nve_heat_after_fork();
 	if (state.ended && state.list)
 		nve_counters_set_miss_sink(&sink);
-	else
+	else if (nve_heap_arena_count()) /* else something has been told already */
 		nve_log(NVE_LOG_WARN, "NVM_HEAT: no memory for its tables");
 }
 

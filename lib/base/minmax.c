@@ -18,3 +18,8 @@ float fmaxf(float a, float b)
 {
 	return a > b || isnan(b) ? a : b;
 }
+
+float fminf(float a, float b)
+{
+	return a < b || isnan(b) ? a : b;
+}
